@@ -25,6 +25,9 @@ check:
 	@scripts/setup check
 	@tests/run
 
+test:
+	@tests/run --quick
+
 install: all
 	@meson configure $(B) -Dprefix=$(PREFIX)
 	meson install -C $(B)
@@ -54,6 +57,7 @@ help:
 	@echo "make            build tare as $(B)/tare (B=DIR for another place, MESON_ARGS=... for meson)"
 	@echo "make demo       install what is missing, build, measure a real program, show the result"
 	@echo "make check      install what is missing, then build and run every test (tests/run --list)"
+	@echo "make test       build and run the quick tests: unit, kernel, commands that take no long time"
 	@echo "make install    install into PREFIX ($(PREFIX)), beneath DESTDIR when given"
 	@echo "make setup      install what a build needs (Debian; elsewhere: list it)"
 	@echo "make bench      compare with the peers"
@@ -63,4 +67,4 @@ help:
 	@echo "make tidy       run clang-tidy over the sources"
 	@echo "make clean      remove what was built"
 
-.PHONY: all setup demo check install bench page generated format tidy clean help
+.PHONY: all setup demo check test install bench page generated format tidy clean help

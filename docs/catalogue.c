@@ -20,7 +20,7 @@ static const char *const kinds[] = {
 	[FIELD_ADDRESS] = "address",
 };
 
-static json_t *shapes;
+static json_t *shapes, *shape_at; /* by name: described, and where they are in memory */
 
 static void add_shape(const struct shape *s);
 
@@ -81,16 +81,22 @@ static json_t *describe(const struct field *f)
 
 static void add_shape(const struct shape *s)
 {
-	if (json_object_get(shapes, s->name))
+	json_t *seen = json_object_get(shape_at, s->name);
+	if (seen) {
+		if (json_integer_value(seen) != (json_int_t)(uintptr_t)s) {
+			fprintf(stderr, "catalogue: two shapes are called %s\n", s->name);
+			exit(1);
+		}
 		return;
+	}
+	json_object_set_new(shape_at, s->name, json_integer((json_int_t)(uintptr_t)s));
 	json_t *rows = json_array();
 	json_object_set_new(shapes, s->name,
 			    json_pack("{s:s?, s:s?, s:O}", "meaning", s->meaning, "more", s->more,
 				      "fields", rows));
-	struct field_cursor c = { .fields = s->fields };
+	struct field_cursor c = { .fields = s->fields, .without = FIELD_NOT_JSON };
 	while (field_next(&c))
-		if (!(c.leaf.flags & FIELD_NOT_JSON))
-			json_array_append_new(rows, describe(&c.leaf));
+		json_array_append_new(rows, describe(&c.leaf));
 	json_decref(rows);
 }
 
@@ -105,6 +111,7 @@ int main(void)
 	struct error err = ERROR_INIT;
 	json_t *list = json_array(), *views = json_array();
 	shapes = json_object();
+	shape_at = json_object();
 	for (const struct document *d = documents; d->name; d++) {
 		add_shape(d->shape);
 		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", d->name,
@@ -119,5 +126,6 @@ int main(void)
 		json_pack("{s:o, s:o, s:o}", "documents", list, "shapes", shapes, "views", views);
 	json_dumpf(root, stdout, JSON_INDENT(1));
 	json_decref(root);
+	json_decref(shape_at);
 	return 0;
 }

@@ -29,17 +29,6 @@ static void stop(int number)
 	daemon_stop();
 }
 
-static void watch_signals(void)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-		struct sigaction old;
-		sigaction(numbers[i], NULL, &old);
-		if (old.sa_handler != SIG_IGN) /* nohup tare daemon ... */
-			sigaction(numbers[i], &(struct sigaction){ .sa_handler = stop }, NULL);
-	}
-}
-
 static int write_log(const char *path, const struct daemon *d, struct error *err)
 {
 	struct strbuf out = { 0 };
@@ -109,27 +98,6 @@ static void say_end(const struct daemon *d)
 	fputc('\n', stderr);
 }
 
-static int run_daemon(const struct daemon_options *o, struct error *err)
-{
-	struct daemon d = { 0 };
-	if (daemon_check(&o->plan, err))
-		return -1;
-	watch_signals();
-	if (daemon_prepare(&d, &o->plan, err))
-		return -1;
-	/* that it cannot be written is said now, not after hours */
-	if (o->log && strcmp(o->log, "-") != 0 && write_log(o->log, &d, err)) {
-		daemon_release(&d);
-		return -1;
-	}
-	say_begin(&d);
-	daemon_run(&d);
-	int failed = o->log ? write_log(o->log, &d, err) : 0;
-	say_end(&d);
-	daemon_release(&d);
-	return failed;
-}
-
 static int fill_plan(struct daemon_options *o, const text_list *operands, struct error *err)
 {
 	char shown[128];
@@ -149,6 +117,34 @@ static int fill_plan(struct daemon_options *o, const text_list *operands, struct
 	o->plan.start_ns = (uint64_t)o->start_at;
 	o->plan.seed = (uint64_t)o->seed;
 	return 0;
+}
+
+static int run_daemon(void *options, const struct cmd_args *args, struct error *err)
+{
+	struct daemon_options *o = options;
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct daemon d = { 0 };
+	if (fill_plan(o, &args->operands, err) || daemon_check(&o->plan, err))
+		return -1;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		struct sigaction old;
+		sigaction(numbers[i], NULL, &old);
+		if (old.sa_handler != SIG_IGN) /* nohup tare daemon ... */
+			sigaction(numbers[i], &(struct sigaction){ .sa_handler = stop }, NULL);
+	}
+	if (daemon_prepare(&d, &o->plan, err))
+		return -1;
+	/* that it cannot be written is said now, not after hours */
+	if (o->log && strcmp(o->log, "-") != 0 && write_log(o->log, &d, err)) {
+		daemon_release(&d);
+		return -1;
+	}
+	say_begin(&d);
+	daemon_run(&d);
+	int failed = o->log ? write_log(o->log, &d, err) : 0;
+	say_end(&d);
+	daemon_release(&d);
+	return failed;
 }
 
 int cmd_daemon(struct lab_access *lab, int argc, char **argv)
@@ -189,16 +185,9 @@ int cmd_daemon(struct lab_access *lab, int argc, char **argv)
 		  "at the end, each activation as CSV; - is standard output" },
 		{ 0 }
 	};
-	text_list operands = { 0 };
-	struct error err = ERROR_INIT;
-	int code = EXIT_DONE;
-	if (cmd_options(
-		    "tare daemon [OPTIONS]",
-		    "Jitter of known name, period and length: sleeps, computes, sleeps, until "
-		    "it is\ninterrupted. For checking what 'tare noise' and 'tare calibrate' find.\n",
-		    specs, argc, argv, &operands, &code) &&
-	    (fill_plan(&o, &operands, &err) || run_daemon(&o, &err)))
-		code = cmd_fail(&err);
-	array_release(&operands);
-	return code;
+	return cmd_run(
+		"tare daemon [OPTIONS]",
+		"Jitter of known name, period and length: sleeps, computes, sleeps, until "
+		"it is\ninterrupted. For checking what 'tare noise' and 'tare calibrate' find.\n",
+		specs, argc, argv, run_daemon, &o);
 }

@@ -12,6 +12,7 @@
 #include "protocol/doctor/doctor.h"
 #include "record/machine.h"
 #include "report/core/json.h"
+#include "report/core/shapes.h"
 
 #define SEVERITIES (SEVERITY_BAD + 1)
 
@@ -36,11 +37,6 @@ static struct tally tally_of(const finding_list *findings)
 			t.worst = s;
 	}
 	return t;
-}
-
-static bool is_shown(const struct finding *f, bool all)
-{
-	return all || f->severity > SEVERITY_OK;
 }
 
 /* Words from column `indent` on, no further than `columns` (a longer word stands alone). Broken
@@ -98,7 +94,7 @@ static void print_finding(const struct finding *f, size_t columns, bool colour)
 	print_part(f->remedy, columns, f->command ? " \\" : "");
 }
 
-static void print_verdict(const struct tally *t)
+static void print_text(const finding_list *findings, bool all)
 {
 	static const char *const words[SEVERITIES] = {
 		[SEVERITY_OK] = "Nothing known stands in the way of measuring here",
@@ -106,19 +102,14 @@ static void print_verdict(const struct tally *t)
 		[SEVERITY_WARN] = "Times will vary more than they need to",
 		[SEVERITY_BAD] = "Mend the bad ones before measuring here",
 	};
-	printf("%s: %zu bad, %zu warn, %zu note, %zu ok.\n", words[t->worst], t->of[SEVERITY_BAD],
-	       t->of[SEVERITY_WARN], t->of[SEVERITY_NOTE], t->of[SEVERITY_OK]);
-}
-
-static void print_text(const finding_list *findings, bool all)
-{
 	int columns = cmd_columns();
 	for (size_t i = 0; i < findings->count; i++)
-		if (is_shown(&findings->items[i], all))
+		if (all || findings->items[i].severity > SEVERITY_OK)
 			print_finding(&findings->items[i], columns < 80 ? (size_t)columns : 80,
 				      cmd_colour());
 	struct tally t = tally_of(findings);
-	print_verdict(&t);
+	printf("%s: %zu bad, %zu warn, %zu note, %zu ok.\n", words[t.worst], t.of[SEVERITY_BAD],
+	       t.of[SEVERITY_WARN], t.of[SEVERITY_NOTE], t.of[SEVERITY_OK]);
 }
 
 static json_t *json_header(const struct machine *m)
@@ -144,26 +135,13 @@ static void print_findings_json(const struct machine *m, const finding_list *fin
 		json_object_set_new(counts, severity_name((enum severity)s),
 				    json_integer((json_int_t)t.of[s]));
 	for (size_t i = 0; i < findings->count; i++)
-		if (is_shown(&findings->items[i], all))
-			json_array_append_new(list, json_finding(&findings->items[i]));
+		if (all || findings->items[i].severity > SEVERITY_OK)
+			json_array_append_new(list,
+					      json_shape(&finding_shape, &findings->items[i]));
 	json_object_set_new(root, "verdict", json_text(severity_name(t.worst)));
 	json_object_set_new(root, "counts", counts);
 	json_object_set_new(root, "findings", list);
 	print_json(root);
-}
-
-static void print_facts(const struct machine *m, bool json)
-{
-	if (json) {
-		json_t *root = json_header(m), *machine = json_machine(m);
-		json_object_set(root, "facts", json_object_get(machine, "facts"));
-		json_decref(machine);
-		print_json(root);
-		return;
-	}
-	char *text = machine_to_text(m);
-	fputs(text, stdout);
-	free(text);
 }
 
 /* The facts of this machine, or those that a file keeps in the form of --facts. */
@@ -173,12 +151,12 @@ static int facts_get(const struct doctor *o, struct machine *m, struct error *er
 		machine_read(m);
 		return 0;
 	}
-	char shown[256];
-	text_display(o->from, shown, sizeof shown);
-	char *text = file_read(strcmp(o->from, "-") == 0 ? "/dev/stdin" : o->from);
+	char shown[200];
+	size_t length;
+	char *text =
+		cmd_read_file(o->from, READ_ALL, "cannot read the facts in ", shown, &length, err);
 	if (!text)
-		return error_set(err, EXIT_USAGE, "cannot read the facts in %s: %s", shown,
-				 strerror(errno));
+		return -1;
 	machine_from_text(m, text);
 	free(text);
 	if (m->facts.count)
@@ -187,18 +165,34 @@ static int facts_get(const struct doctor *o, struct machine *m, struct error *er
 	return error_hint(err, "`tare doctor --facts` prints them in the form wanted");
 }
 
-static int report(const struct doctor *o, const struct machine *m)
+static int report(void *options, const struct cmd_args *args, struct error *err)
 {
+	const struct doctor *o = options;
+	struct machine m = { 0 };
 	finding_list findings = { 0 };
-	doctor_judge(m, &findings);
+	if (args->operands.count)
+		return error_set(err, EXIT_USAGE,
+				 "doctor takes no operands, but was given '%.100s'",
+				 args->operands.items[0]);
+	if (facts_get(o, &m, err))
+		return -1;
+	doctor_judge(&m, &findings);
 	struct tally t = tally_of(&findings);
-	if (o->facts)
-		print_facts(m, o->json);
-	else if (o->json)
-		print_findings_json(m, &findings, o->all);
+	if (o->facts && o->json) {
+		json_t *root = json_header(&m), *machine = json_machine(&m);
+		json_object_set(root, "facts", json_object_get(machine, "facts"));
+		json_decref(machine);
+		print_json(root);
+	} else if (o->facts) {
+		char *text = machine_to_text(&m);
+		fputs(text, stdout);
+		free(text);
+	} else if (o->json)
+		print_findings_json(&m, &findings, o->all);
 	else
 		print_text(&findings, o->all);
 	array_release(&findings);
+	machine_release(&m);
 	return o->fail_if >= 0 && (int)t.worst >= SEVERITY_NOTE + o->fail_if ? EXIT_CHECK
 									     : EXIT_DONE;
 }
@@ -218,28 +212,9 @@ int cmd_doctor(struct lab_access *lab, int argc, char **argv)
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "print JSON (doctor.schema.json)" },
 		{ 0 }
 	};
-	text_list operands = { 0 };
-	struct error err = ERROR_INIT;
-	struct machine m = { 0 };
-	int code;
-	if (!cmd_options(
-		    "tare doctor [OPTIONS]",
-		    "Judges this machine by EMP's and TTPv2's conditions for measuring, and says for\n"
-		    "each that is not met what it does and what mends it. Changes nothing.\n",
-		    specs, argc, argv, &operands, &code)) {
-		array_release(&operands);
-		return code;
-	}
-	if (operands.count) {
-		error_set(&err, EXIT_USAGE, "doctor takes no operands, but was given '%.100s'",
-			  operands.items[0]);
-		code = cmd_fail(&err);
-	} else if (facts_get(&o, &m, &err)) {
-		code = cmd_fail(&err);
-	} else {
-		code = report(&o, &m);
-	}
-	array_release(&operands);
-	machine_release(&m);
-	return code;
+	return cmd_run(
+		"tare doctor [OPTIONS]",
+		"Judges this machine by EMP's and TTPv2's conditions for measuring, and says for\n"
+		"each that is not met what it does and what mends it. Changes nothing.\n",
+		specs, argc, argv, report, &o);
 }

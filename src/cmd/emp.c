@@ -7,54 +7,58 @@
 #include "report/time/emp.h"
 
 struct emp_command {
+	struct lab_access *lab;
 	bool sizes, json, csv, markdown, no_cutoffs;
 	int unit;
 };
 
-static void print_table(struct table *t, enum table_format format)
+static int run(void *options, const struct cmd_args *args, struct error *err)
 {
-	cmd_print_table(t, format);
-	table_free(t);
-}
-
-static void print_report(const loaded_list *list, const struct emp_command *o,
-			 const struct emp_versions *versions, const emp_size_list *sizes)
-{
-	struct run_view *views = loaded_views(list);
-	struct style style = { .width = (size_t)cmd_columns(),
-			       .colour = cmd_colour(),
-			       .unit = (enum time_unit)o->unit };
-	struct strbuf out = { 0 };
-	if (o->json)
-		emp_json(&views[0], versions, sizes, &out);
-	else
-		emp_text(&views[0], versions, sizes, &style, &out);
-	fputs(strbuf_text(&out), stdout);
-	strbuf_release(&out);
-	free(views);
-}
-
-static void report(const loaded_list *list, const struct emp_command *o)
-{
-	const struct loaded_run *l = &list->items[0];
-	struct emp_options options = loaded_options(l);
+	const struct emp_command *o = options;
+	const struct load_options how = { .detail = LAB_PROCESSES,
+					  .cutoffs = o->no_cutoffs ? CUTOFFS_NONE : CUTOFFS_ALL };
+	loaded_list list = { 0 };
 	struct emp_versions versions;
 	emp_size_list sizes = { 0 };
-	emp_versions(&l->run, l->executions.items, l->executions.count,
-		     l->machine.facts.count ? &l->machine : NULL, &options, &versions);
+	struct strbuf out = { 0 };
+	if (args->operands.count > 1)
+		return error_set(err, EXIT_USAGE, "emp: one run at a time, not %zu",
+				 args->operands.count);
+	if (o->json + o->csv + o->markdown > 1)
+		return error_set(err, EXIT_USAGE,
+				 "emp: --json, --csv and --markdown exclude each other");
+	if (cmd_load_runs(o->lab, &args->operands, false, &how, &list, err)) {
+		loaded_release(&list);
+		return -1;
+	}
+	const struct loaded_run *l = &list.items[0];
+	const struct emp_options judged = loaded_options(l);
+	const struct style style = cmd_style(o->unit);
+	struct run_view *view = loaded_views(&list);
+	emp_versions(&l->run, view->executions, view->count, view->machine, &judged, &versions);
 	if (o->sizes)
-		emp_sizes(&l->run, l->executions.items, l->executions.count, &options, &sizes);
-	if (o->csv || o->markdown)
-		print_table(o->sizes ? emp_sizes_table(&sizes) : emp_versions_table(&versions),
-			    o->csv ? TABLE_CSV : TABLE_MARKDOWN);
-	else
-		print_report(list, o, &versions, o->sizes ? &sizes : NULL);
+		emp_sizes(&l->run, view->executions, view->count, &judged, &sizes);
+	if (o->csv || o->markdown) {
+		enum emp_measure measure = versions.rows[EMP_V5].measure;
+		struct table *t = o->sizes ? emp_sizes_table(&sizes, measure, NULL)
+					   : emp_versions_table(&versions, NULL);
+		cmd_print_table(t, o->csv ? TABLE_CSV : TABLE_MARKDOWN);
+		table_free(t);
+	} else if (o->json) {
+		emp_json(view, &versions, o->sizes ? &sizes : NULL, &out);
+	} else {
+		emp_text(view, &versions, o->sizes ? &sizes : NULL, &style, &out);
+	}
+	cmd_print(&out);
+	free(view);
 	array_release(&sizes);
+	loaded_release(&list);
+	return EXIT_DONE;
 }
 
 int cmd_emp(struct lab_access *lab, int argc, char **argv)
 {
-	struct emp_command o = { 0 };
+	struct emp_command o = { .lab = lab };
 	struct option_spec specs[] = {
 		{ 's', "sizes", OPTION_FLAG, &o.sizes, NULL,
 		  "how many samples it takes: v5 of the first half, quarter, ..." },
@@ -63,35 +67,13 @@ int cmd_emp(struct lab_access *lab, int argc, char **argv)
 		{ 0, "csv", OPTION_FLAG, &o.csv, NULL,
 		  "print CSV: of the versions, or of the sizes" },
 		{ 0, "markdown", OPTION_FLAG, &o.markdown, NULL, "the same as a Markdown table" },
-		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES,
-		  "unit of the times" },
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-		  "the lab to read (default: your own)" },
+		UNIT_OPTION(&o.unit, "unit of the times"),
+		LAB_OPTION(lab, "the lab to read"),
 		{ 0 }
 	};
-	text_list names = { 0 };
-	loaded_list list = { 0 };
-	int code = EXIT_DONE;
-	if (cmd_options(
-		    "tare emp [OPTIONS] [RUN]",
-		    "A stored run (default: the newest) as each version of the protocol EMP would\n"
-		    "have it: which samples are kept, their mean and its standard deviation.\n",
-		    specs, argc, argv, &names, &code)) {
-		struct error err = ERROR_INIT;
-		if (names.count > 1)
-			error_set(&err, EXIT_USAGE, "emp: one run at a time, not %zu", names.count);
-		else if (o.json + o.csv + o.markdown > 1)
-			error_set(&err, EXIT_USAGE,
-				  "emp: --json, --csv and --markdown exclude each other");
-		const struct load_options how = { .detail = LAB_PROCESSES,
-						  .cutoffs = o.no_cutoffs ? CUTOFFS_NONE
-									  : CUTOFFS_ALL };
-		if (!*err.text && !cmd_load_runs(lab, &names, false, &how, &list, &err))
-			report(&list, &o);
-		if (*err.text)
-			code = cmd_fail(&err);
-	}
-	loaded_release(&list);
-	array_release(&names);
-	return code;
+	return cmd_run(
+		"tare emp [OPTIONS] [RUN]",
+		"A stored run (default: the newest) as each version of the protocol EMP would\n"
+		"have it: which samples are kept, their mean and its standard deviation.\n",
+		specs, argc, argv, run, &o);
 }

@@ -8,6 +8,7 @@
 #define MOST_TOLD 5
 
 struct explain_options {
+	struct lab_access *lab;
 	bool json, all;
 	int unit;
 };
@@ -35,9 +36,7 @@ static int explain(const struct loaded_run *l, const struct run_view *view, cons
 		return error_hint(err, "'tare show --ledger -e %s %lld' tells where its time went",
 				  execution, (long long)l->run.id);
 	}
-	struct style style = { .width = (size_t)cmd_columns(),
-			       .colour = cmd_colour(),
-			       .unit = (enum time_unit)o->unit };
+	const struct style style = cmd_style(o->unit);
 	if (o->json)
 		explain_json(view, &e, out);
 	else
@@ -46,54 +45,46 @@ static int explain(const struct loaded_run *l, const struct run_view *view, cons
 	return 0;
 }
 
+static int run(void *options, const struct cmd_args *args, struct error *err)
+{
+	const struct explain_options *o = options;
+	const struct load_options how = { .detail = LAB_PROCESSES };
+	const text_list *words = &args->operands;
+	text_list names = { 0 };
+	loaded_list list = { 0 };
+	struct strbuf out = { 0 };
+	if (words->count > 2)
+		return error_set(err, EXIT_USAGE,
+				 "explain: at most a run and an execution, not %zu words",
+				 words->count);
+	if (words->count)
+		array_push(&names, words->items[0]);
+	int failed = cmd_load_runs(o->lab, &names, false, &how, &list, err);
+	if (!failed) {
+		struct run_view *views = loaded_views(&list);
+		failed = explain(&list.items[0], &views[0],
+				 words->count > 1 ? words->items[1] : NULL, o, &out, err);
+		free(views);
+	}
+	cmd_print(&out);
+	loaded_release(&list);
+	array_release(&names);
+	return failed ? -1 : EXIT_DONE;
+}
+
 int cmd_explain(struct lab_access *lab, int argc, char **argv)
 {
-	struct explain_options o = { 0 };
+	struct explain_options o = { .lab = lab };
 	struct option_spec specs[] = { { 'a', "all", OPTION_FLAG, &o.all, NULL,
 					 "every slow execution, not only the slowest 5" },
 				       { 0, "json", OPTION_FLAG, &o.json, NULL,
 					 "everything, as JSON" },
-				       { 'u', "time-unit", OPTION_CHOICE, &o.unit,
-					 TIME_UNIT_CHOICES, "unit of the times" },
-				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-					 "the lab to read (default: your own)" },
+				       UNIT_OPTION(&o.unit, "unit of the times"),
+				       LAB_OPTION(lab, "the lab to read"),
 				       { 0 } };
-	text_list operands = { 0 }, names = { 0 };
-	loaded_list list = { 0 };
-	struct strbuf out = { 0 };
-	struct error err = ERROR_INIT;
-	int code = EXIT_DONE;
-	if (cmd_options(
-		    "tare explain [OPTIONS] [RUN [EXECUTION]]",
-		    "Why the slow executions of a run (default: the newest) took longer than its\n"
-		    "median one, or why EXECUTION did, by its number.\n",
-		    specs, argc, argv, &operands, &code)) {
-		if (operands.count)
-			array_push(&names, operands.items[0]);
-		int failed = 0;
-		if (operands.count > 2)
-			failed = error_set(&err, EXIT_USAGE,
-					   "explain: at most a run and an execution, not %zu words",
-					   operands.count);
-		if (!failed)
-			failed = cmd_load_runs(lab, &names, false,
-					       &(struct load_options){ .detail = LAB_PROCESSES },
-					       &list, &err);
-		if (!failed) {
-			struct run_view *views = loaded_views(&list);
-			failed = explain(&list.items[0], &views[0],
-					 operands.count > 1 ? operands.items[1] : NULL, &o, &out,
-					 &err);
-			free(views);
-		}
-		if (failed)
-			code = cmd_fail(&err);
-		else
-			fputs(strbuf_text(&out), stdout);
-	}
-	strbuf_release(&out);
-	loaded_release(&list);
-	array_release(&names);
-	array_release(&operands);
-	return code;
+	return cmd_run(
+		"tare explain [OPTIONS] [RUN [EXECUTION]]",
+		"Why the slow executions of a run (default: the newest) took longer than its\n"
+		"median one, or why EXECUTION did, by its number.\n",
+		specs, argc, argv, run, &o);
 }

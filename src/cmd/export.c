@@ -22,13 +22,13 @@ struct export_options {
 	struct lab_access *lab;
 	const char *output;
 	int format, unit; /* NOT_GIVEN */
-	bool executions, study, perfetto;
+	bool executions, together, perfetto;
 };
 
 static int check_perfetto(const struct export_options *o, const text_list *operands,
 			  struct error *err)
 {
-	if (o->format != NOT_GIVEN || o->unit != NOT_GIVEN || o->executions || o->study) {
+	if (o->format != NOT_GIVEN || o->unit != NOT_GIVEN || o->executions || o->together) {
 		error_set(err, EXIT_USAGE, "--perfetto has one format, and is of one execution");
 		return error_hint(err, "of the other options, only --output and --lab go with it");
 	}
@@ -133,15 +133,17 @@ static int export_trace(const struct export_options *o, struct lab *lab, const c
 	return failed;
 }
 
-/* Whether what was asked for is among what its kind has. */
+/* Whether what was asked for is among what its kind has; err NULL: only asked. */
 static int check_kind(const struct export_options *o, const struct run_form *form,
 		      enum subject_kind kind, int64_t id, struct error *err)
 {
 	const struct run_kind *k = &run_kinds[kind];
 	unsigned has = o->executions ? k->of_executions : k->exports;
-	bool of_commands = o->unit != NOT_GIVEN || o->study;
+	bool of_commands = o->unit != NOT_GIVEN || o->together;
 	if (kind == SUBJECT_COMMAND || (has & (1u << form->as) && !of_commands))
 		return 0;
+	if (!err)
+		return -1;
 	error_set(err, EXIT_USAGE, "run %lld is %s: it goes out %s", (long long)id,
 		  run_kind_words(kind), k->goes_out);
 	if (kind == SUBJECT_CPU)
@@ -151,19 +153,10 @@ static int check_kind(const struct export_options *o, const struct run_form *for
 			  (long long)id, kind == SUBJECT_SYSTEM ? "formats" : "options");
 }
 
-/* The kinds that have what was asked for. */
-static unsigned kinds_of(const struct export_options *o, const struct run_form *form)
+static int export_runs(void *options, const struct cmd_args *args, struct error *err)
 {
-	unsigned kinds = LAB_OF(SUBJECT_COMMAND);
-	for (int k = 0; k < SUBJECT_KINDS && o->unit == NOT_GIVEN && !o->study; k++)
-		if ((o->executions ? run_kinds[k].of_executions : run_kinds[k].exports) &
-		    (1u << form->as))
-			kinds |= LAB_OF(k);
-	return kinds;
-}
-
-static int export_runs(const struct export_options *o, const text_list *operands, struct error *err)
-{
+	const struct export_options *o = options;
+	const text_list *operands = &args->operands;
 	const struct run_form form = { .as = o->perfetto	      ? RUN_PERFETTO
 					     : o->format == NOT_GIVEN ? RUN_JSON
 								      : forms[o->format],
@@ -173,31 +166,36 @@ static int export_runs(const struct export_options *o, const text_list *operands
 	const struct load_options how = { .detail = LAB_PROCESSES };
 	const char *first = operands->count ? operands->items[0] : "last";
 	enum subject_kind kind = SUBJECT_COMMAND;
+	unsigned kinds = 0;
 	int64_t id = 0;
+	for (int k = 0; k < SUBJECT_KINDS; k++)
+		if (!check_kind(o, &form, (enum subject_kind)k, 0, NULL))
+			kinds |= LAB_OF(k);
 	if (o->perfetto && check_perfetto(o, operands, err))
 		return -1;
 	struct lab *lab = lab_access_open(o->lab, err);
-	if (!lab || (operands->count <= 1 &&
-		     (run_find_any(lab, first, kinds_of(o, &form), &id, &kind, err) ||
-		      check_kind(o, &form, kind, id, err))))
+	if (!lab || (operands->count <= 1 && (run_find_any(lab, first, kinds, &id, &kind, err) ||
+					      check_kind(o, &form, kind, id, err))))
 		return -1;
 	if (o->perfetto && kind == SUBJECT_COMMAND)
 		return export_trace(o, lab, first, operands->count > 1 ? operands->items[1] : NULL,
-				    err);
+				    err)
+			       ? -1
+			       : EXIT_DONE;
 	loaded_list list = { 0 };
 	struct strbuf out = { 0 };
 	if (run_kinds[kind].prepare)
 		run_kinds[kind].prepare(lab, id);
 	int failed = operands->count > 1
-			     ? cmd_load_runs(o->lab, operands, o->study, &how, &list, err)
-			     : cmd_add_run(&list, lab, id, o->study, &how, err);
+			     ? cmd_load_runs(o->lab, operands, o->together, &how, &list, err)
+			     : cmd_add_run(&list, lab, id, o->together, &how, err);
 	if (!failed) {
 		run_kinds[kind].render(&list, &form, &out);
 		failed = file_write(o->output, strbuf_text(&out), out.length, err);
 	}
 	strbuf_release(&out);
 	loaded_release(&list);
-	return failed;
+	return failed ? -1 : EXIT_DONE;
 }
 
 int cmd_export(struct lab_access *lab, int argc, char **argv)
@@ -211,26 +209,17 @@ int cmd_export(struct lab_access *lab, int argc, char **argv)
 					 "where to (default: standard output)" },
 				       { 'x', "executions", OPTION_FLAG, &o.executions, NULL,
 					 "a row for each execution instead of one for each run" },
-				       { 0, "study", OPTION_FLAG, &o.study, NULL,
+				       { 0, "study", OPTION_FLAG, &o.together, NULL,
 					 "all runs of the same command line" },
 				       { 'u', "time-unit", OPTION_CHOICE, &o.unit,
 					 TIME_UNIT_CHOICES, "unit of the times in tables" },
 				       { 0, "perfetto", OPTION_FLAG, &o.perfetto, NULL,
 					 "the trace of one execution, for ui.perfetto.dev" },
-				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-					 "the lab to read (default: your own)" },
+				       LAB_OPTION(lab, "the lab to read"),
 				       { 0 } };
-	text_list operands = { 0 };
-	int code = EXIT_DONE;
-	if (cmd_options(
-		    "tare export [OPTIONS] [RUN...]\n"
-		    "       tare export --perfetto [-o FILE] [RUN [EXECUTION]]",
-		    "Stored runs for other programs; JSON and CSV are supersets of hyperfine's.\n",
-		    specs, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		if (export_runs(&o, &operands, &err))
-			code = cmd_fail(&err);
-	}
-	array_release(&operands);
-	return code;
+	return cmd_run(
+		"tare export [OPTIONS] [RUN...]\n"
+		"       tare export --perfetto [-o FILE] [RUN [EXECUTION]]",
+		"Stored runs for other programs; JSON and CSV are supersets of hyperfine's.\n",
+		specs, argc, argv, export_runs, &o);
 }

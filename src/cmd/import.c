@@ -1,5 +1,4 @@
 /* tare import: data measured elsewhere becomes runs of the lab. */
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -7,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "collect/collect.h"
@@ -21,24 +19,6 @@ struct import_options {
 };
 
 static const char not_seen[] = "anything but ET, PT and the daemons that the imported file names.";
-
-static int read_file(const char *path, imported_list *list, struct error *err)
-{
-	char shown[200];
-	size_t length = 0;
-	bool standard = strcmp(path, "-") == 0;
-	char *text = file_read_bytes(standard ? "/dev/stdin" : path, &length);
-	text_display(standard ? "standard input" : path, shown, sizeof shown);
-	if (!text) {
-		error_set(err, EXIT_USAGE, "import: cannot read %s: %s", shown, strerror(errno));
-		return -1;
-	}
-	int failed = imported_read(text, length, list, err);
-	free(text);
-	if (failed)
-		error_prefix(err, "import of %s, nothing was stored", shown);
-	return failed;
-}
 
 /* The name given, with the run's own behind it where there are several; else the run's own, behind
  * the file's where it alone would be read otherwise, as "12". */
@@ -65,15 +45,6 @@ static char *name_run(const struct import_options *o, const imported_list *list,
 	return strbuf_detach(&name);
 }
 
-static char *conditions(const struct import_options *o, const char *own)
-{
-	json_t *object = json_pack("{s:b, s:o, s:o}", "imported", 1, "file", json_text(o->file),
-				   "run", json_text(own));
-	char *text = json_dumps(object, JSON_COMPACT);
-	json_decref(object);
-	return text;
-}
-
 struct session {
 	const struct import_options *o;
 	struct lab *lab;
@@ -84,18 +55,21 @@ struct session {
 static int store_run(struct session *s, imported_list *list, size_t which, struct error *err)
 {
 	struct imported_run *from = &list->items[which];
+	json_t *conditions = json_pack("{s:b, s:o, s:o}", "imported", 1, "file",
+				       json_text(s->o->file), "run", json_text(from->name));
 	struct run run = { .kind = SUBJECT_COMMAND,
 			   .invocation = s->invocation,
 			   .machine = s->machine,
 			   .name = name_run(s->o, list, which),
 			   .command = xstrdup(from->name),
-			   .conditions = conditions_take(conditions(s->o, from->name)),
+			   .conditions = conditions_take(json_dumps(conditions, JSON_COMPACT)),
 			   .backend = BACKEND_PLAIN,
 			   .not_seen = xstrdup(not_seen),
 			   .started_at_ns = clock_realtime_ns(),
 			   .planned = (uint32_t)from->executions.count,
 			   .version = xstrdup(TARE_VERSION),
 			   .tags = s->o->tag ? xstrdup(s->o->tag) : NULL };
+	json_decref(conditions);
 	int failed = lab_add_run(s->lab, &run, err);
 	if (!failed) {
 		array_push(&s->added, run.id);
@@ -107,35 +81,16 @@ static int store_run(struct session *s, imported_list *list, size_t which, struc
 	return failed;
 }
 
-static void say_stored(const struct session *s, const imported_list *list)
-{
-	for (size_t i = 0; i < s->added.count; i++) {
-		char *name = name_run(s->o, list, i), shown[200];
-		size_t samples = list->items[i].executions.count;
-		uint64_t daemons = list->items[i].daemons;
-		text_display(name, shown, sizeof shown);
-		printf("run %" PRId64 " '%s': %zu sample%s, %" PRIu64 " execution%s of daemons\n",
-		       s->added.items[i], shown, samples, samples == 1 ? "" : "s", daemons,
-		       daemons == 1 ? "" : "s");
-		free(name);
-	}
-}
-
-static int add_machine(struct session *s, struct error *err)
-{
-	struct machine m = { 0 };
-	machine_read(&m);
-	int failed = lab_add_machine(s->lab, &m, &s->machine, err);
-	machine_release(&m);
-	return failed;
-}
-
 /* All of them, or none. */
 static int store(struct session *s, imported_list *list, const char *line, struct error *err)
 {
 	int failed = lab_add_invocation(s->lab, line, &s->invocation, err);
-	if (!failed && s->o->here)
-		failed = add_machine(s, err);
+	if (!failed && s->o->here) {
+		struct machine m = { 0 };
+		machine_read(&m);
+		failed = lab_add_machine(s->lab, &m, &s->machine, err);
+		machine_release(&m);
+	}
 	for (size_t i = 0; !failed && i < list->count; i++)
 		failed = store_run(s, list, i, err);
 	for (size_t i = 0; failed && i < s->added.count; i++) {
@@ -146,18 +101,39 @@ static int store(struct session *s, imported_list *list, const char *line, struc
 	return failed;
 }
 
-static int import(const struct import_options *o, int argc, char **argv, struct error *err)
+static int import(void *options, const struct cmd_args *args, struct error *err)
 {
+	struct import_options *o = options;
 	struct session s = { .o = o };
 	imported_list list = { 0 };
+	char shown[200];
+	size_t length = 0;
+	if (args->operands.count != 1) {
+		error_set(err, EXIT_USAGE, "import takes one FILE");
+		return error_hint(err, "'-' is standard input");
+	}
+	o->file = args->operands.items[0];
 	if (o->name && lab_check_name(o->name, err))
 		return -1;
-	if (read_file(o->file, &list, err))
+	char *text = cmd_read_file(o->file, READ_ALL, "import: cannot read ", shown, &length, err);
+	if (!text)
 		return -1;
-	char *line = cmd_line(argc, argv);
-	int failed = !(s.lab = lab_access_open(o->lab, err)) || store(&s, &list, line, err);
-	if (!failed)
-		say_stored(&s, &list);
+	int failed = imported_read(text, length, &list, err);
+	free(text);
+	if (failed)
+		return error_prefix(err, "import of %s, nothing was stored", shown);
+	char *line = cmd_line(args->argc, args->argv);
+	failed = !(s.lab = lab_access_open(o->lab, err)) || store(&s, &list, line, err) ? -1 : 0;
+	for (size_t i = 0; i < s.added.count && !failed; i++) {
+		char *name = name_run(o, &list, i);
+		size_t samples = list.items[i].executions.count;
+		uint64_t daemons = list.items[i].daemons;
+		text_display(name, shown, sizeof shown);
+		printf("run %" PRId64 " '%s': %zu sample%s, %" PRIu64 " execution%s of daemons\n",
+		       s.added.items[i], shown, samples, samples == 1 ? "" : "s", daemons,
+		       daemons == 1 ? "" : "s");
+		free(name);
+	}
 	array_release(&s.added);
 	imported_release(&list);
 	free(line);
@@ -172,29 +148,15 @@ int cmd_import(struct lab_access *lab, int argc, char **argv)
 		  "name of the run; of several, what their names begin with" },
 		{ 0, "tag", OPTION_TEXT, &o.tag, "TEXT", "a note kept with each run" },
 		{ 0, "here", OPTION_FLAG, &o.here, NULL, "it was measured on this machine" },
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-		  "the lab to store in (default: your own)" },
+		LAB_OPTION(lab, "the lab to store in"),
 		{ 0 }
 	};
-	text_list operands = { 0 };
-	struct error err = ERROR_INIT;
-	int code = EXIT_DONE;
-	if (cmd_options("tare import [OPTIONS] FILE.csv",
-			"Stores samples measured elsewhere, a run for each value of the column "
-			"'run'. The\nfirst line names the columns, in any order:\n\n"
-			"  run,sample,et_ns,pt_ns,daemon,daemon_pt_ns\n\n"
-			"A row for each execution of a daemon in a sample, or one without daemon. "
-			"pt_ns\nmay be empty. FILE - is standard input. Nothing is stored if a row "
-			"is wrong.\n",
-			specs, argc, argv, &operands, &code)) {
-		o.file = operands.count == 1 ? operands.items[0] : NULL;
-		if (!o.file) {
-			error_set(&err, EXIT_USAGE, "import takes one FILE");
-			error_hint(&err, "'-' is standard input");
-		}
-		if (!o.file || import(&o, argc, argv, &err))
-			code = cmd_fail(&err);
-	}
-	array_release(&operands);
-	return code;
+	return cmd_run("tare import [OPTIONS] FILE.csv",
+		       "Stores samples measured elsewhere, a run for each value of the column "
+		       "'run'. The\nfirst line names the columns, in any order:\n\n"
+		       "  run,sample,et_ns,pt_ns,daemon,daemon_pt_ns\n\n"
+		       "A row for each execution of a daemon in a sample, or one without daemon. "
+		       "pt_ns\nmay be empty. FILE - is standard input. Nothing is stored if a row "
+		       "is wrong.\n",
+		       specs, argc, argv, import, &o);
 }

@@ -36,15 +36,22 @@ static int find_turns(const struct inc_options *o, const text_list *operands, ui
 	return inc_turns(ns, o->again, turns, err);
 }
 
-static void compute(uint64_t turns, bool verbose)
+static int run(void *options, const struct cmd_args *args, struct error *err)
 {
-	uint64_t begin = clock_cpu_ns();
-	uint64_t made = inc_run(turns);
+	const struct inc_options *o = options;
+	uint64_t turns = 0;
 	char used[32];
-	if (!verbose)
-		return;
+	if (find_turns(o, &args->operands, &turns, err))
+		return -1;
+	if (o->print) {
+		printf("%" PRIu64 "\n", turns);
+		return EXIT_DONE;
+	}
+	uint64_t begin = clock_cpu_ns(), made = inc_run(turns);
 	text_duration((double)(clock_cpu_ns() - begin), 5, used, sizeof used);
-	fprintf(stderr, "tare: %" PRIu64 " turns in %s of CPU time\n", made, used);
+	if (o->verbose)
+		fprintf(stderr, "tare: %" PRIu64 " turns in %s of CPU time\n", made, used);
+	return EXIT_DONE;
 }
 
 int cmd_inc(struct lab_access *lab, int argc, char **argv)
@@ -61,22 +68,9 @@ int cmd_inc(struct lab_access *lab, int argc, char **argv)
 				       { 'v', "verbose", OPTION_FLAG, &o.verbose, NULL,
 					 "say how many turns it made, and their CPU time" },
 				       { 0 } };
-	text_list operands = { 0 };
-	struct error err = ERROR_INIT;
-	int code = EXIT_DONE;
-	uint64_t turns = 0;
-	if (cmd_options("tare inc [OPTIONS] TIME\n       tare inc [OPTIONS] --turns NUM",
-			"Counts for about TIME of CPU time: no memory, no I/O. The same TIME is "
-			"the same\nwork every time on this machine. A program to measure, and to "
-			"measure with.\n",
-			specs, argc, argv, &operands, &code)) {
-		if (find_turns(&o, &operands, &turns, &err))
-			code = cmd_fail(&err);
-		else if (o.print)
-			printf("%" PRIu64 "\n", turns);
-		else
-			compute(turns, o.verbose);
-	}
-	array_release(&operands);
-	return code;
+	return cmd_run("tare inc [OPTIONS] TIME\n       tare inc [OPTIONS] --turns NUM",
+		       "Counts for about TIME of CPU time: no memory, no I/O. The same TIME is "
+		       "the same\nwork every time on this machine. A program to measure, and to "
+		       "measure with.\n",
+		       specs, argc, argv, run, &o);
 }

@@ -33,69 +33,6 @@ struct quiet {
 
 /* ---- what is printed ---- */
 
-static bool is_news(enum quiet_state s)
-{
-	return s != QUIET_ALREADY && s != QUIET_ABSENT;
-}
-
-static void print_items(const quiet_list *items, bool all)
-{
-	static const struct column columns[] = {
-		{ "knob", "knob", COLUMN_TEXT },     { "what", "what", COLUMN_TEXT },
-		{ "before", "before", COLUMN_TEXT }, { "after", "after", COLUMN_TEXT },
-		{ "state", "state", COLUMN_TEXT },
-	};
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	for (size_t i = 0; i < items->count; i++) {
-		const struct quiet_item *item = &items->items[i];
-		bool back = item->state == QUIET_RESTORED || item->state == QUIET_LEFT;
-		struct strbuf state = { 0 };
-		if (!all && !is_news(item->state))
-			continue;
-		strbuf_printf(&state, "%s%s%s", quiet_state_name(item->state),
-			      item->why ? ": " : "", item->why ? item->why : "");
-		table_add_text(t, item->knob);
-		table_add_text(t, item->what);
-		table_add_text(t, back ? item->after : item->before);
-		table_add_text(t, back ? item->before : item->after);
-		table_add_text(t, state.text);
-		strbuf_release(&state);
-	}
-	if (table_rows(t))
-		cmd_print_table(t, TABLE_TEXT);
-	table_free(t);
-}
-
-static void print_counts(const quiet_list *items)
-{
-	size_t counts[QUIET_STATES] = { 0 };
-	const char *between = "";
-	for (size_t i = 0; i < items->count; i++)
-		counts[items->items[i].state]++;
-	for (int s = 0; s < QUIET_STATES; s++) {
-		if (!counts[s])
-			continue;
-		printf("%s%zu %s", between, counts[s], quiet_state_name((enum quiet_state)s));
-		between = ", ";
-	}
-	puts(*between ? "." : "Nothing to do.");
-}
-
-static json_t *json_items(const quiet_list *items)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < items->count; i++) {
-		const struct quiet_item *item = &items->items[i];
-		json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:s, s:o}", "knob",
-						      item->knob, "what", json_text(item->what),
-						      "before", json_text(item->before), "after",
-						      json_text(item->after), "state",
-						      quiet_state_name(item->state), "why",
-						      json_text(item->why)));
-	}
-	return list;
-}
-
 static void print_json(const char *name, json_t *value)
 {
 	json_t *root = json_pack("{s:s, s:o}", "tare", TARE_VERSION, name, value);
@@ -107,12 +44,51 @@ static void print_json(const char *name, json_t *value)
 
 static void print_list(const struct quiet *q, const quiet_list *items)
 {
-	if (q->json) {
-		print_json("changes", json_items(items));
-		return;
+	static const struct column columns[] = {
+		{ "knob", "knob", COLUMN_TEXT },     { "what", "what", COLUMN_TEXT },
+		{ "before", "before", COLUMN_TEXT }, { "after", "after", COLUMN_TEXT },
+		{ "state", "state", COLUMN_TEXT },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	json_t *list = json_array();
+	size_t counts[QUIET_STATES] = { 0 };
+	const char *between = "";
+	for (size_t i = 0; i < items->count; i++) {
+		const struct quiet_item *item = &items->items[i];
+		const char *name = quiet_state_name(item->state);
+		bool back = item->state == QUIET_RESTORED || item->state == QUIET_LEFT;
+		struct strbuf state = { 0 };
+		counts[item->state]++;
+		json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:s, s:o}", "knob",
+						      item->knob, "what", json_text(item->what),
+						      "before", json_text(item->before), "after",
+						      json_text(item->after), "state", name, "why",
+						      json_text(item->why)));
+		if (!q->all && (item->state == QUIET_ALREADY || item->state == QUIET_ABSENT))
+			continue;
+		strbuf_printf(&state, "%s%s%s", name, item->why ? ": " : "",
+			      item->why ? item->why : "");
+		table_add_text(t, item->knob);
+		table_add_text(t, item->what);
+		table_add_text(t, back ? item->after : item->before);
+		table_add_text(t, back ? item->before : item->after);
+		table_add_text(t, state.text);
+		strbuf_release(&state);
 	}
-	print_items(items, q->all);
-	print_counts(items);
+	if (!q->json && table_rows(t))
+		cmd_print_table(t, TABLE_TEXT);
+	for (int s = 0; s < QUIET_STATES && !q->json; s++) {
+		if (!counts[s])
+			continue;
+		printf("%s%zu %s", between, counts[s], quiet_state_name((enum quiet_state)s));
+		between = ", ";
+	}
+	if (q->json)
+		print_json("changes", json_incref(list));
+	else
+		puts(*between ? "." : "Nothing to do.");
+	json_decref(list);
+	table_free(t);
 }
 
 static int print_knobs(const struct quiet *q)
@@ -146,13 +122,12 @@ static int print_knobs(const struct quiet *q)
 	return EXIT_DONE;
 }
 
-static int print_status(const struct quiet *q)
+static int print_status(const struct quiet *q, struct error *err)
 {
 	struct quiet_status s;
-	struct error err = ERROR_INIT;
 	char since[32];
-	if (quiet_look(&q->options, &s, &err))
-		return cmd_fail(&err);
+	if (quiet_look(&q->options, &s, err))
+		return -1;
 	if (q->json) {
 		print_json("status",
 			   json_pack("{s:b, s:b, s:b, s:i, s:I, s:I}", "quiet", (int)s.quiet,
@@ -230,15 +205,6 @@ static void tell_refused(const quiet_list *items)
 	}
 }
 
-/* Without a partition the command is at least kept to the CPUs that others are kept from. */
-static bool has_partition(const quiet_list *made)
-{
-	for (size_t i = 0; i < made->count; i++)
-		if (strcmp(made->items[i].knob, "cpuset") == 0)
-			return made->items[i].state == QUIET_CHANGED;
-	return false;
-}
-
 static int around(struct quiet *q, const text_list *words)
 {
 	struct launch launch = { .inherit_input = true,
@@ -255,8 +221,12 @@ static int around(struct quiet *q, const text_list *words)
 		return cmd_fail(&err);
 	int failed = quiet_apply(&q->options, (int)getpid(), &made, &err);
 	tell_refused(&made);
-	if (q->isolate && !has_partition(&made))
-		launch.cpus = &q->set;
+	/* without a partition the command is at least kept to the CPUs that others are kept from */
+	launch.cpus = q->isolate ? &q->set : NULL;
+	for (size_t i = 0; i < made.count; i++)
+		if (strcmp(made.items[i].knob, "cpuset") == 0 &&
+		    made.items[i].state == QUIET_CHANGED)
+			launch.cpus = NULL;
 	if (!failed && !interrupted())
 		failed = run_command(q, l, &launch, words, &code, &err);
 	if (failed)
@@ -275,19 +245,6 @@ static int around(struct quiet *q, const text_list *words)
 }
 
 /* ---- the others ---- */
-
-static int plan(const struct quiet *q)
-{
-	quiet_list items = { 0 };
-	struct error err = ERROR_INIT;
-	int code = EXIT_DONE;
-	if (quiet_plan(&q->options, &items, &err))
-		code = cmd_fail(&err);
-	else
-		print_list(q, &items);
-	quiet_list_release(&items);
-	return code;
-}
 
 static int apply(struct quiet *q)
 {
@@ -311,30 +268,28 @@ static int apply(struct quiet *q)
 	return code;
 }
 
-static int restore(const struct quiet *q)
+static int restore(const struct quiet *q, struct error *err)
 {
 	quiet_list items = { 0 };
 	struct quiet_status status;
-	struct error err = ERROR_INIT;
+	struct error ignored = ERROR_INIT;
 	interrupt_watch(); /* not half of it */
-	if (!q->force && quiet_look(&q->options, &status, &err) == 0 && status.quiet &&
+	if (!q->force && quiet_look(&q->options, &status, &ignored) == 0 && status.quiet &&
 	    status.owner && !status.abandoned && !status.stale) {
-		error_set(&err, EXIT_USAGE,
+		error_set(err, EXIT_USAGE,
 			  "the machine is quiet for process %d, which still runs and puts "
 			  "everything back itself",
 			  status.owner);
-		error_hint(&err, "'tare quiet --restore --force' does it now");
-		return cmd_fail(&err);
+		return error_hint(err, "'tare quiet --restore --force' does it now");
 	}
-	err = (struct error)ERROR_INIT;
-	int failed = quiet_restore(&q->options, &items, &err);
+	int failed = quiet_restore(&q->options, &items, err);
 	if (!failed && !items.count && quiet_is_journalled(&q->options))
-		failed = error_set(&err, EXIT_USAGE,
+		failed = error_set(err, EXIT_USAGE,
 				   "another tare is at it: changing or putting back right now");
 	else if (!failed || items.count)
 		print_list(q, &items);
 	quiet_list_release(&items);
-	return failed ? cmd_fail(&err) : EXIT_DONE;
+	return failed;
 }
 
 /* Commas part names, and the option may be given again. */
@@ -401,33 +356,30 @@ static int check(const struct quiet *q, const text_list *command, struct error *
 	return 0;
 }
 
-static int run(struct quiet *q, const text_list *command)
+static int run(void *options, const struct cmd_args *args, struct error *err)
 {
-	struct error err = ERROR_INIT;
-	if (check(q, command, &err) || make_options(q, &err))
-		return cmd_fail(&err);
+	struct quiet *q = options;
+	const text_list *command = &args->operands;
+	/* an empty variable must not make it quiet for good */
+	if (!command->count && strcmp(args->argv[args->argc - 1], "--") == 0)
+		return error_set(err, EXIT_USAGE, "quiet: there is no command after --");
+	if (check(q, command, err) || make_options(q, err))
+		return -1;
 	if (q->list)
 		return print_knobs(q);
 	if (q->status)
-		return print_status(q);
-	if (q->dry_run)
-		return plan(q);
+		return print_status(q, err);
+	if (q->dry_run) {
+		quiet_list items = { 0 };
+		int failed = quiet_plan(&q->options, &items, err);
+		if (!failed)
+			print_list(q, &items);
+		quiet_list_release(&items);
+		return failed ? -1 : EXIT_DONE;
+	}
 	if (q->restore)
-		return restore(q);
+		return restore(q, err) ? -1 : EXIT_DONE;
 	return command->count ? around(q, command) : apply(q);
-}
-
-static void release(struct quiet *q)
-{
-	array_release(&q->only);
-	array_release(&q->except);
-	array_release(&q->stop);
-	array_release(&q->keep);
-	words_release(&q->only_words);
-	words_release(&q->except_words);
-	words_release(&q->stop_words);
-	words_release(&q->keep_words);
-	array_release(&q->cpus);
 }
 
 int cmd_quiet(struct lab_access *lab, int argc, char **argv)
@@ -460,34 +412,22 @@ int cmd_quiet(struct lab_access *lab, int argc, char **argv)
 		{ 0, "json", OPTION_FLAG, &q.json, NULL, "print JSON (quiet.schema.json)" },
 		{ 0 }
 	};
-	text_list operands = { 0 };
-	int code;
-	if (cmd_options(
-		    "tare quiet [OPTIONS] [-- COMMAND [ARGUMENT...]]",
-		    "Makes the machine quiet: around a command, or until --restore. What was there\n"
-		    "before is kept on disk first, and is put back also after a crash.\n",
-		    specs, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		/* an empty variable must not make it quiet for good */
-		bool forgotten = !operands.count && strcmp(argv[argc - 1], "--") == 0;
-		if (forgotten)
-			error_set(&err, EXIT_USAGE, "quiet: there is no command after --");
-		code = forgotten ? cmd_fail(&err) : run(&q, &operands);
+	int code = cmd_run(
+		"tare quiet [OPTIONS] [-- COMMAND [ARGUMENT...]]",
+		"Makes the machine quiet: around a command, or until --restore. What was there\n"
+		"before is kept on disk first, and is put back also after a crash.\n",
+		specs, argc, argv, run, &q);
+	text_list *const given[] = { &q.only, &q.except, &q.stop, &q.keep };
+	word_list *const words[] = { &q.only_words, &q.except_words, &q.stop_words, &q.keep_words };
+	for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+		array_release(given[i]);
+		words_release(words[i]);
 	}
-	array_release(&operands);
-	release(&q);
+	array_release(&q.cpus);
 	return code;
 }
 
 /* ---- after a crash ---- */
-
-static size_t count_restored(const quiet_list *items)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < items->count; i++)
-		count += items->items[i].state == QUIET_RESTORED;
-	return count;
-}
 
 void cmd_quiet_recover(void)
 {
@@ -496,13 +436,17 @@ void cmd_quiet_recover(void)
 	struct error err = ERROR_INIT;
 	quiet_list items = { 0 };
 	char since[32];
+	size_t restored = 0;
 	if (!quiet_is_journalled(&o))
 		return;
 	/* an error is met again by whoever asks for the machine to be quiet */
 	if (quiet_look(&o, &s, &err) || !(s.abandoned || s.stale))
 		return;
 	text_date(s.since_ns, since, sizeof since);
-	if (quiet_restore_abandoned(&o, &items, &err))
+	int failed = quiet_restore_abandoned(&o, &items, &err);
+	for (size_t i = 0; i < items.count; i++)
+		restored += items.items[i].state == QUIET_RESTORED;
+	if (failed)
 		cmd_fail(&err);
 	else if (s.stale)
 		fprintf(stderr,
@@ -510,7 +454,7 @@ void cmd_quiet_recover(void)
 			since);
 	else if (items.count)
 		fprintf(stderr, "tare: put back %zu settings that process %d left behind at %s\n",
-			count_restored(&items), s.owner, since);
+			restored, s.owner, since);
 	tell_refused(&items);
 	quiet_list_release(&items);
 }

@@ -1,5 +1,4 @@
-#include "cmd/relabel.h"
-
+/* tare rename and tare tag: they give a run another text. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,9 +6,20 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "record/tags.h"
+#include "report/core/format.h"
 #include "run/find.h"
 
+struct relabel {
+	const char *usage, *about;
+	const char *needed, *example; /* when there are not two operands: the error and its hint */
+	int (*change)(struct lab *lab, int64_t run, const char *text, struct error *err);
+	bool some; /* it is tags: --add and --remove change some of them */
+	void (*show)(const struct run *run); /* with a RUN alone; NULL: that is an error */
+	const char *now, *noun; /* "run 1 is now [now]'text'", "run 1 has no [noun] now" */
+};
+
 struct relabel_options {
+	const struct relabel *what;
 	struct lab_access *lab;
 	text_list add, remove;
 };
@@ -25,58 +35,48 @@ static char *joined(const text_list *list)
 	return list->count ? strbuf_detach(&all) : NULL;
 }
 
-static int change_some(struct lab *lab, int64_t id, const struct relabel_options *o, char **now,
+/* text NULL: some are changed. */
+static int relabel_run(const struct relabel_options *o, const char *which, const char *text,
 		       struct error *err)
 {
-	char *add = joined(&o->add), *remove = joined(&o->remove);
-	int failed = lab_change_tags(lab, id, add, remove, now, err);
-	free(add);
-	free(remove);
-	return failed;
-}
-
-/* text NULL: some are changed. */
-static int relabel_run(const struct relabel *what, const struct relabel_options *o,
-		       const char *which, const char *text)
-{
-	struct error err = ERROR_INIT;
-	struct lab *lab = lab_access_open(o->lab, &err);
-	char *now = NULL;
+	struct lab *lab = lab_access_open(o->lab, err);
+	char *now = NULL, shown[200];
 	int64_t id;
-	if (!lab)
-		return cmd_fail(&err);
-	int failed = run_find(lab, which, LAB_ALL_KINDS, &id, &err);
-	if (!failed)
-		failed = text ? what->change(lab, id, text, &err)
-			      : change_some(lab, id, o, &now, &err);
-	if (failed)
-		return cmd_fail(&err);
-	char shown[200];
-	text = text ? text : now;
+	if (!lab || run_find(lab, which, LAB_ALL_KINDS, &id, err))
+		return -1;
+	if (text) {
+		if (o->what->change(lab, id, text, err))
+			return -1;
+	} else {
+		char *add = joined(&o->add), *remove = joined(&o->remove);
+		int failed = lab_change_tags(lab, id, add, remove, &now, err);
+		free(add);
+		free(remove);
+		if (failed)
+			return -1;
+		text = now;
+	}
 	text_display(text, shown, sizeof shown);
 	if (*text)
-		printf("run %lld is now %s'%s'\n", (long long)id, what->now, shown);
+		printf("run %lld is now %s'%s'\n", (long long)id, o->what->now, shown);
 	else
-		printf("run %lld has no %s now\n", (long long)id, what->noun);
+		printf("run %lld has no %s now\n", (long long)id, o->what->noun);
 	free(now);
 	return EXIT_DONE;
 }
 
-static int show_run(const struct relabel *what, struct lab_access *in, const char *which)
+static int show_run(const struct relabel_options *o, const char *which, struct error *err)
 {
-	struct error err = ERROR_INIT;
-	in->need = READS_LAB;
-	struct lab *lab = lab_access_open(in, &err);
+	o->lab->need = READS_LAB;
+	struct lab *lab = lab_access_open(o->lab, err);
 	struct run run = { 0 };
 	int64_t id;
-	if (!lab)
-		return cmd_fail(&err);
-	int failed = run_find(lab, which, LAB_ALL_KINDS, &id, &err) ||
-		     lab_get_run(lab, id, &run, &err);
+	int failed = !lab || run_find(lab, which, LAB_ALL_KINDS, &id, err) ||
+		     lab_get_run(lab, id, &run, err);
 	if (!failed)
-		what->show(&run);
+		o->what->show(&run);
 	run_release(&run);
-	return failed ? cmd_fail(&err) : EXIT_DONE;
+	return failed ? -1 : EXIT_DONE;
 }
 
 /* -1: one of them is none. */
@@ -91,47 +91,91 @@ static int check_tags(const text_list *tags, const char *option, struct error *e
 	return 0;
 }
 
-static int act(const struct relabel *what, const struct relabel_options *o,
-	       const text_list *operands)
+static int act(void *options, const struct cmd_args *args, struct error *err)
 {
-	struct error err = ERROR_INIT;
-	bool some = o->add.count || o->remove.count;
-	if (check_tags(&o->add, "--add", &err) || check_tags(&o->remove, "--remove", &err))
-		return cmd_fail(&err);
-	if (operands->count == 1 && some)
-		return relabel_run(what, o, operands->items[0], NULL);
-	if (operands->count == 1 && what->show)
-		return show_run(what, o->lab, operands->items[0]);
-	if (operands->count == 2 && !some)
-		return relabel_run(what, o, operands->items[0], operands->items[1]);
+	const struct relabel_options *o = options;
+	const char *const *words = args->operands.items;
+	const size_t count = args->operands.count;
+	const bool some = o->add.count || o->remove.count;
+	if (check_tags(&o->add, "--add", err) || check_tags(&o->remove, "--remove", err))
+		return -1;
+	if (count == 1 && some)
+		return relabel_run(o, words[0], NULL, err);
+	if (count == 1 && o->what->show)
+		return show_run(o, words[0], err);
+	if (count == 2 && !some)
+		return relabel_run(o, words[0], words[1], err);
 	if (some) {
-		error_set(&err, EXIT_USAGE, "tag: with --add or --remove one RUN is needed alone");
-		error_hint(&err, "'tare tag --add checked last', for example");
-	} else {
-		error_set(&err, EXIT_USAGE, "%s", what->needed);
-		error_hint(&err, "%s, for example", what->example);
+		error_set(err, EXIT_USAGE, "tag: with --add or --remove one RUN is needed alone");
+		return error_hint(err, "'tare tag --add checked last', for example");
 	}
-	return cmd_fail(&err);
+	error_set(err, EXIT_USAGE, "%s", o->what->needed);
+	return error_hint(err, "%s, for example", o->what->example);
 }
 
-int cmd_relabel(const struct relabel *what, struct lab_access *lab, int argc, char **argv)
+static int relabel(const struct relabel *what, struct lab_access *lab, int argc, char **argv)
 {
-	struct relabel_options o = { .lab = lab };
+	struct relabel_options o = { .what = what, .lab = lab };
 	struct option_spec specs[] = {
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-		  "the lab it is in (default: your own)" },
+		LAB_OPTION(lab, "the lab it is in"),
 		{ 0, "add", OPTION_TEXTS, &o.add, "TAG", "add it to those that the run has" },
 		{ 0, "remove", OPTION_TEXTS, &o.remove, "TAG", "take it away from them" },
 		{ 0 }
 	};
 	if (!what->some)
 		specs[1] = (struct option_spec){ 0 };
-	text_list operands = { 0 };
-	int code = EXIT_DONE;
-	if (cmd_options(what->usage, what->about, specs, argc, argv, &operands, &code))
-		code = act(what, &o, &operands);
+	int code = cmd_run(what->usage, what->about, specs, argc, argv, act, &o);
 	array_release(&o.add);
 	array_release(&o.remove);
-	array_release(&operands);
 	return code;
+}
+
+int cmd_rename(struct lab_access *lab, int argc, char **argv)
+{
+	static const struct relabel what = {
+		.usage = "tare rename [OPTIONS] RUN NAME",
+		.about =
+			"Gives a run another name. RUN is a number, a name, 'last' or @1, @2 ...\n",
+		.needed = "rename: a RUN and its new NAME are needed",
+		.example = "'tare rename last baseline'",
+		.change = lab_rename_run,
+		.now = "",
+		.noun = "name",
+	};
+	return relabel(&what, lab, argc, argv);
+}
+
+/* One a line, as the page of tare serve shows them: between commas, without blanks around. Nothing
+ * that would be another line, or an order to the terminal, leaves as it is. */
+static void show_tags(const struct run *run)
+{
+	const char *at = run->tags ? run->tags : "", *tag;
+	size_t length;
+	while ((tag = tags_next(&at, &length))) {
+		char *copy = xstrndup(tag, length), *shown = display_copy(copy);
+		puts(shown);
+		free(copy);
+		xfree(shown);
+	}
+}
+
+int cmd_tag(struct lab_access *lab, int argc, char **argv)
+{
+	static const struct relabel what = {
+		.usage = "tare tag [OPTIONS] RUN [TEXT]\n"
+			 "       tare tag --add TAG|--remove TAG [OPTIONS] RUN",
+		.about =
+			"Gives a run tags, in place of those it has; '' takes them away. TEXT is any\n"
+			"text, with commas between several tags. --add and --remove change single\n"
+			"ones. Without either it prints the tags that the run has, one per line. RUN is\n"
+			"a number, a name, 'last' or @1, @2 ...\n",
+		.needed = "tag: a RUN is needed, and one TEXT to change its tags",
+		.example = "'tare tag last \"paper, figure 3\"'",
+		.change = lab_tag_run,
+		.some = true,
+		.show = show_tags,
+		.now = "tagged ",
+		.noun = "tags",
+	};
+	return relabel(&what, lab, argc, argv);
 }

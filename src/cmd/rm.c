@@ -16,17 +16,23 @@ static void add_once(run_list *runs, struct run *run)
 	*run = (struct run){ 0 };
 }
 
-/* The run, or all runs of its invocation of tare. */
-static int add_found(struct lab *lab, const char *which, bool study, run_list *runs,
+struct rm_options {
+	struct lab_access *lab;
+	bool together;
+};
+
+/* The run, or all runs of its command line. */
+static int add_found(struct lab *lab, const char *which, bool together, run_list *runs,
 		     struct error *err)
 {
 	int64_t id;
 	struct run run = { 0 };
+	run_list found = { 0 };
 	if (run_find(lab, which, LAB_ALL_KINDS, &id, err) || lab_get_run(lab, id, &run, err))
 		return -1;
-	run_list found = { 0 };
-	int failed = study && run.invocation ? lab_invocation_runs(lab, run.invocation, &found, err)
-					     : 0;
+	int failed = together && run.invocation
+			     ? lab_invocation_runs(lab, run.invocation, &found, err)
+			     : 0;
 	for (size_t i = 0; i < found.count; i++)
 		add_once(runs, &found.items[i]);
 	add_once(runs, &run);
@@ -35,66 +41,47 @@ static int add_found(struct lab *lab, const char *which, bool study, run_list *r
 }
 
 /* All are found and judged before the first is removed: "@0 @1" mean what the user saw. */
-static int remove_runs(struct lab *lab, const text_list *names, bool study, run_list *runs,
-		       struct error *err)
+static int rm(void *options, const struct cmd_args *args, struct error *err)
 {
-	for (size_t i = 0; i < names->count; i++)
-		if (add_found(lab, names->items[i], study, runs, err))
-			return -1;
-	for (size_t i = 0; i < runs->count; i++)
-		if (runs->items[i].status == RUN_GOING) {
-			error_set(err, EXIT_USAGE, "run %lld is going; nothing was removed",
-				  (long long)runs->items[i].id);
-			return error_hint(err, "wait for its end or stop it first");
-		}
-	for (size_t i = 0; i < runs->count; i++) {
-		char shown[200];
-		if (lab_remove_run(lab, runs->items[i].id, err))
-			return -1;
-		text_display(runs->items[i].name, shown, sizeof shown);
-		printf("removed run %lld '%s'\n", (long long)runs->items[i].id, shown);
-	}
-	return 0;
-}
-
-static int rm(struct lab_access *in, const text_list *names, bool study)
-{
-	struct error err = ERROR_INIT;
-	struct lab *lab = lab_access_open(in, &err);
+	const struct rm_options *o = options;
 	run_list runs = { 0 };
-	if (!lab)
-		return cmd_fail(&err);
-	int failed = remove_runs(lab, names, study, &runs, &err);
-	for (size_t i = 0; i < runs.count; i++)
+	if (!args->operands.count) {
+		error_set(err, EXIT_USAGE, "rm: which RUN?");
+		return error_hint(err, "'tare list' shows the runs");
+	}
+	struct lab *lab = lab_access_open(o->lab, err);
+	int failed = lab ? 0 : -1;
+	for (size_t i = 0; i < args->operands.count && !failed; i++)
+		failed = add_found(lab, args->operands.items[i], o->together, &runs, err);
+	for (size_t i = 0; i < runs.count && !failed; i++)
+		if (runs.items[i].status == RUN_GOING) {
+			error_set(err, EXIT_USAGE, "run %lld is going; nothing was removed",
+				  (long long)runs.items[i].id);
+			failed = error_hint(err, "wait for its end or stop it first");
+		}
+	for (size_t i = 0; i < runs.count; i++) {
+		char shown[200];
+		if (!failed)
+			failed = lab_remove_run(lab, runs.items[i].id, err);
+		text_display(runs.items[i].name, shown, sizeof shown);
+		if (!failed)
+			printf("removed run %lld '%s'\n", (long long)runs.items[i].id, shown);
 		run_release(&runs.items[i]);
+	}
 	array_release(&runs);
-	return failed ? cmd_fail(&err) : EXIT_DONE;
+	return failed ? -1 : EXIT_DONE;
 }
 
 int cmd_rm(struct lab_access *lab, int argc, char **argv)
 {
-	bool study = false;
-	struct option_spec specs[] = { { 0, "study", OPTION_FLAG, &study, NULL,
+	struct rm_options o = { .lab = lab };
+	struct option_spec specs[] = { { 0, "study", OPTION_FLAG, &o.together, NULL,
 					 "all runs of the same command line as each RUN" },
-				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-					 "the lab to change (default: your own)" },
+				       LAB_OPTION(lab, "the lab to change"),
 				       { 0 } };
-	text_list operands = { 0 };
-	int code = EXIT_DONE;
-	if (cmd_options(
-		    "tare rm [OPTIONS] RUN...",
-		    "Removes runs for good. RUN is a number, a name (its newest run), 'last' or @1,\n"
-		    "@2 ... A run that is going stays.\n",
-		    specs, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		if (!operands.count) {
-			error_set(&err, EXIT_USAGE, "rm: which RUN?");
-			error_hint(&err, "'tare list' shows the runs");
-			code = cmd_fail(&err);
-		} else {
-			code = rm(lab, &operands, study);
-		}
-	}
-	array_release(&operands);
-	return code;
+	return cmd_run(
+		"tare rm [OPTIONS] RUN...",
+		"Removes runs for good. RUN is a number, a name (its newest run), 'last' or @1,\n"
+		"@2 ... A run that is going stays.\n",
+		specs, argc, argv, rm, &o);
 }

@@ -9,7 +9,7 @@
 struct show_options {
 	struct lab_access *lab;
 	const char *execution; /* NULL: all of them */
-	bool json, processes, executions, all, study, facts, ledger, no_cutoffs;
+	bool json, processes, executions, all, together, facts, ledger, no_cutoffs;
 	int unit;
 };
 
@@ -24,25 +24,8 @@ static void print_table(struct table *t, const struct run_view *v, plot_fn plot,
 		cmd_print_table(t, TABLE_TEXT);
 	else
 		plot(v, &style, &out);
-	fputs(strbuf_text(&out), stdout);
-	strbuf_release(&out);
+	cmd_print(&out);
 	table_free(t);
-}
-
-static void print_facts(const struct machine *m)
-{
-	for (size_t i = 0; i < m->facts.count; i++)
-		printf("%s = %s\n", m->facts.items[i].key, m->facts.items[i].value);
-}
-
-static int show_ledger(const struct loaded_run *l, const struct run_view *view,
-		       const struct show_options *o, const struct style *style, struct strbuf *out,
-		       struct error *err)
-{
-	size_t only = LEDGER_OF_KEPT;
-	if (o->execution && loaded_find_execution(l, "show", o->execution, &only, err))
-		return -1;
-	return time_ledger(view, only, style, out) ? 0 : loaded_no_ledger(l, only, err);
 }
 
 /* What of a run is more than its report. */
@@ -50,15 +33,19 @@ static int show_details(const loaded_list *list, const struct show_options *o, s
 {
 	int failed = 0;
 	struct run_view *views = loaded_views(list);
-	struct style style = { .width = (size_t)cmd_columns(),
-			       .colour = cmd_colour(),
-			       .unit = (enum time_unit)o->unit };
+	const struct style style = cmd_style(o->unit);
 	struct strbuf out = { 0 };
 	if (o->ledger) {
 		for (size_t i = 0; i < list->count && !failed; i++) {
 			if (i)
 				strbuf_putc(&out, '\n');
-			failed = show_ledger(&list->items[i], &views[i], o, &style, &out, err);
+			const struct loaded_run *l = &list->items[i];
+			size_t only = LEDGER_OF_KEPT;
+			failed = o->execution ? loaded_find_execution(l, "show", o->execution,
+								      &only, err)
+					      : 0;
+			if (!failed && !time_ledger(&views[i], only, &style, &out))
+				failed = loaded_no_ledger(l, only, err);
 		}
 	} else if (o->processes) {
 		for (size_t i = 0; i < list->count; i++)
@@ -68,31 +55,47 @@ static int show_details(const loaded_list *list, const struct show_options *o, s
 			print_table(time_executions_brief(&views[i]), &views[i], plot_executions,
 				    o->all);
 	} else {
-		print_facts(&list->items[0].machine);
+		const struct machine *m = &list->items[0].machine;
+		for (size_t i = 0; i < m->facts.count; i++)
+			strbuf_printf(&out, "%s = %s\n", m->facts.items[i].key,
+				      m->facts.items[i].value);
 	}
-	if (!failed)
-		fputs(strbuf_text(&out), stdout);
-	strbuf_release(&out);
+	if (failed)
+		strbuf_clear(&out);
+	cmd_print(&out);
 	free(views);
 	return failed;
 }
 
 /* The run or runs, of whatever kind. */
-static int show_runs(const struct show_options *o, const text_list *names, struct error *err)
+static int show(void *options, const struct cmd_args *args, struct error *err)
 {
+	const struct show_options *o = options;
+	const text_list *names = &args->operands;
 	/* no option that is about executions */
-	const bool plain = !o->processes && !o->executions && !o->study && !o->ledger &&
+	const bool plain = !o->processes && !o->executions && !o->together && !o->ledger &&
 			   !o->facts && !o->no_cutoffs;
 	const struct load_options how = { .detail = o->ledger ? LAB_THREADS : LAB_PROCESSES,
 					  .cutoffs = o->no_cutoffs ? CUTOFFS_NONE
 								   : CUTOFFS_OF_RUN };
 	const struct run_form form = { .as = o->json ? RUN_JSON : RUN_TEXT, .unit = o->unit };
 	enum subject_kind kind = SUBJECT_COMMAND;
+	/* the JSON has the ledger, with its threads when it is asked for */
+	if ((o->json || o->ledger) + o->processes + o->executions + o->facts > 1)
+		return error_set(err, EXIT_USAGE,
+				 "show: --json or --ledger, --processes, --executions and "
+				 "--machine exclude each other");
+	if (o->all && !o->processes && !o->executions)
+		return error_set(err, EXIT_USAGE,
+				 "show: --all goes with --processes or --executions");
+	if (o->execution && (!o->ledger || o->json))
+		return error_set(err, EXIT_USAGE,
+				 "show: --execution goes with --ledger, and not with --json");
 	struct lab *lab = lab_access_open(o->lab, err);
 	loaded_list list = { 0 };
 	struct strbuf out = { 0 };
 	int64_t id = 0;
-	int failed = !lab;
+	int failed = lab ? 0 : -1;
 	if (!failed && names->count <= 1)
 		failed = run_find_any(lab, names->count ? names->items[0] : "last",
 				      plain ? LAB_ALL_KINDS : LAB_OF(SUBJECT_COMMAND), &id, &kind,
@@ -106,27 +109,26 @@ static int show_runs(const struct show_options *o, const text_list *names, struc
 		error_hint(err, "'tare %s %lld' has options of its own", run_kind_shower(kind),
 			   (long long)id);
 	} else if (!failed && names->count > 1) {
-		failed = cmd_load_runs(o->lab, names, o->study, &how, &list, err);
+		failed = cmd_load_runs(o->lab, names, o->together, &how, &list, err);
 	} else if (!failed) {
 		if (k->prepare)
 			k->prepare(lab, id);
-		failed = cmd_add_run(&list, lab, id, o->study, &how, err);
+		failed = cmd_add_run(&list, lab, id, o->together, &how, err);
 	}
 	if (!failed && (o->ledger || o->processes || o->executions || o->facts) && !o->json)
 		failed = show_details(&list, o, err);
 	else if (!failed)
 		k->render(&list, &form, &out);
-	fputs(strbuf_text(&out), stdout);
-	strbuf_release(&out);
+	cmd_print(&out);
 	loaded_release(&list);
-	return failed;
+	return failed ? -1 : EXIT_DONE;
 }
 
 int cmd_show(struct lab_access *lab, int argc, char **argv)
 {
 	struct show_options o = { .lab = lab };
 	struct option_spec specs[] = {
-		{ 0, "study", OPTION_FLAG, &o.study, NULL,
+		{ 0, "study", OPTION_FLAG, &o.together, NULL,
 		  "all runs of the same command line, compared" },
 		{ 'p', "processes", OPTION_FLAG, &o.processes, NULL,
 		  "every process that ran meanwhile, with its CPU time" },
@@ -140,35 +142,12 @@ int cmd_show(struct lab_access *lab, int argc, char **argv)
 		{ 0, "no-cutoffs", OPTION_FLAG, &o.no_cutoffs, NULL, "do not apply rule (I)" },
 		{ 0, "machine", OPTION_FLAG, &o.facts, NULL, "the facts of the machine it ran on" },
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "everything, as JSON" },
-		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES,
-		  "unit of the times" },
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-		  "the lab to read (default: your own)" },
+		UNIT_OPTION(&o.unit, "unit of the times"),
+		LAB_OPTION(lab, "the lab to read"),
 		{ 0 }
 	};
-	text_list names = { 0 };
-	int code = EXIT_DONE;
-	if (cmd_options(
-		    "tare show [OPTIONS] [RUN...]",
-		    "The result of a stored run: a number, a name, 'last' (the default) or @1, @2 ...\n",
-		    specs, argc, argv, &names, &code)) {
-		struct error err = ERROR_INIT;
-		/* the JSON has the ledger, with its threads when it is asked for */
-		if ((o.json || o.ledger) + o.processes + o.executions + o.facts > 1)
-			error_set(&err, EXIT_USAGE,
-				  "show: --json or --ledger, --processes, --executions and "
-				  "--machine exclude each other");
-		else if (o.all && !o.processes && !o.executions)
-			error_set(&err, EXIT_USAGE,
-				  "show: --all goes with --processes or --executions");
-		else if (o.execution && (!o.ledger || o.json))
-			error_set(&err, EXIT_USAGE,
-				  "show: --execution goes with --ledger, and not with --json");
-		else
-			show_runs(&o, &names, &err);
-		if (*err.text)
-			code = cmd_fail(&err);
-	}
-	array_release(&names);
-	return code;
+	return cmd_run(
+		"tare show [OPTIONS] [RUN...]",
+		"The result of a stored run: a number, a name, 'last' (the default) or @1, @2 ...\n",
+		specs, argc, argv, show, &o);
 }

@@ -24,18 +24,6 @@ struct rows {
 	json_t *array;
 };
 
-static json_t *json_cell(const char *text, enum lab_type type)
-{
-	double real = type == LAB_REAL ? strtod(text, NULL) : 0;
-	if (type == LAB_NULL)
-		return json_null();
-	if (type == LAB_INTEGER)
-		return json_integer(strtoll(text, NULL, 10));
-	if (type == LAB_REAL && isfinite(real))
-		return json_real(real);
-	return json_text(text);
-}
-
 /* The name of a column within a row's object: a, and a_2 for another of that name. */
 static char *json_name(const json_t *row, int columns, const char *const *names, int column)
 {
@@ -55,29 +43,16 @@ static char *json_name(const json_t *row, int columns, const char *const *names,
 	return strbuf_detach(&other);
 }
 
-static void add_json(json_t *array, int columns, const char *const *names,
-		     const char *const *values, const enum lab_type *types)
+static json_t *json_cell(const char *text, enum lab_type type)
 {
-	json_t *row = json_object();
-	for (int i = 0; i < columns; i++) {
-		char *name = json_name(row, columns, names, i);
-		json_object_set_new(row, name, json_cell(values[i], types[i]));
-		free(name);
-	}
-	json_array_append_new(array, row);
-}
-
-/* Texts as SQL has them, numbers to the right: rounding is for reports. */
-static struct table *new_table(int count, const char *const *names, const enum lab_type *types)
-{
-	struct column *columns = xcalloc((size_t)count, sizeof *columns);
-	for (int i = 0; i < count; i++)
-		columns[i] = (struct column){ names[i], names[i], COLUMN_TEXT,
-					      .right = types && (types[i] == LAB_INTEGER ||
-								 types[i] == LAB_REAL) };
-	struct table *t = table_new(columns, (size_t)count);
-	free(columns);
-	return t;
+	double real = type == LAB_REAL ? strtod(text, NULL) : 0;
+	if (type == LAB_NULL)
+		return json_null();
+	if (type == LAB_INTEGER)
+		return json_integer(strtoll(text, NULL, 10));
+	if (type == LAB_REAL && isfinite(real))
+		return json_real(real);
+	return json_text(text);
 }
 
 static bool add_row(void *context, int columns, const char *const *names, const char *const *values,
@@ -85,103 +60,92 @@ static bool add_row(void *context, int columns, const char *const *names, const 
 {
 	struct rows *rows = context;
 	if (rows->json) {
+		json_t *row = json_object();
+		for (int i = 0; values && i < columns; i++) {
+			char *name = json_name(row, columns, names, i);
+			json_object_set_new(row, name, json_cell(values[i], types[i]));
+			free(name);
+		}
 		if (values)
-			add_json(rows->array, columns, names, values, types);
+			json_array_append(rows->array, row);
+		json_decref(row);
 		return true;
 	}
-	if (!rows->table)
-		rows->table = new_table(columns, names, types);
+	/* texts as SQL has them, numbers to the right: rounding is for reports */
+	if (!rows->table) {
+		struct column *made = xcalloc((size_t)columns, sizeof *made);
+		for (int i = 0; i < columns; i++)
+			made[i] = (struct column){ names[i], names[i], COLUMN_TEXT,
+						   .right = types && (types[i] == LAB_INTEGER ||
+								      types[i] == LAB_REAL) };
+		rows->table = table_new(made, (size_t)columns);
+		free(made);
+	}
 	for (int i = 0; values && i < columns; i++)
 		table_add_text(rows->table, values[i]);
 	return true;
 }
 
-static void print_rows(const struct rows *rows, const struct sql_options *o)
+/* Releases them. */
+static void print_rows(struct rows *rows, const struct sql_options *o, bool failed)
 {
-	if (rows->json) {
+	if (!failed && rows->json) {
 		char *text = json_dumps(rows->array, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
 		puts(text);
 		free(text);
-	} else {
+	} else if (!failed) {
 		cmd_print_table(rows->table, o->csv ? TABLE_CSV : o->tsv ? TABLE_TSV : TABLE_TEXT);
 	}
-}
-
-static void rows_release(struct rows *rows)
-{
-	if (rows->table)
-		table_free(rows->table);
+	table_free(rows->table);
 	json_decref(rows->array);
 }
 
-static int query(const struct sql_options *o, const char *statement)
+static int query(const struct sql_options *o, const char *statement, struct error *err)
 {
-	struct error err = ERROR_INIT;
-	struct lab *lab = lab_access_open(o->lab, &err);
+	struct lab *lab = lab_access_open(o->lab, err);
 	if (!lab)
-		return cmd_fail(&err);
+		return -1;
 	struct rows rows = { .json = o->json, .array = json_array() };
-	int failed = lab_sql(lab, statement, add_row, &rows, &err);
-	if (!failed)
-		print_rows(&rows, o);
-	rows_release(&rows);
-	return failed ? cmd_fail(&err) : EXIT_DONE;
+	int failed = lab_sql(lab, statement, add_row, &rows, err);
+	print_rows(&rows, o, failed);
+	return failed;
 }
 
-static int query_from_stdin(const struct sql_options *o)
+static int query_from_stdin(const struct sql_options *o, struct error *err)
 {
 	struct strbuf statement = { 0 };
 	char part[4096];
 	size_t n;
+	int failed;
 	while ((n = fread(part, 1, sizeof part, stdin)) > 0)
 		strbuf_add(&statement, part, n);
-	int code;
-	struct error err = ERROR_INIT;
-	if (ferror(stdin)) {
-		error_set(&err, EXIT_USAGE, "sql: cannot read standard input: %s", strerror(errno));
-		code = cmd_fail(&err);
-	} else if (strlen(strbuf_text(&statement)) != statement.length) {
-		error_set(&err, EXIT_USAGE, "sql: the statement on standard input has a zero byte");
-		code = cmd_fail(&err);
-	} else {
-		code = query(o, strbuf_text(&statement));
-	}
+	if (ferror(stdin))
+		failed = error_set(err, EXIT_USAGE, "sql: cannot read standard input: %s",
+				   strerror(errno));
+	else if (strlen(strbuf_text(&statement)) != statement.length)
+		failed = error_set(err, EXIT_USAGE,
+				   "sql: the statement on standard input has a zero byte");
+	else
+		failed = query(o, strbuf_text(&statement), err);
 	strbuf_release(&statement);
-	return code;
+	return failed;
 }
 
 /* ---- without a statement: what there is to ask ---- */
 
-/* Meanings wrap at the terminal's edge, under themselves. */
-static void print_wrapped(const char *text, int indent, int width)
-{
-	int at = indent;
-	while (*text) {
-		int n = (int)strcspn(text, " ");
-		if (at > indent && at + 1 + n > width) {
-			printf("\n%*s", indent, "");
-			at = indent;
-		} else if (at > indent) {
-			putchar(' ');
-			at++;
-		}
-		printf("%.*s", n, text);
-		at += n;
-		text += n + (text[n] == ' ');
-	}
-	putchar('\n');
-}
-
 static void print_view(void *context, const char *view, const char *column, const char *meaning)
 {
-	int *width = context;
-	if (column) {
-		printf("  %-22s", column);
-		print_wrapped(meaning, 24, *width);
-	} else {
-		printf("\n%s: ", view);
-		print_wrapped(meaning, (int)strlen(view) + 2, *width);
-	}
+	struct paragraph p = { .width = (size_t)cmd_columns() };
+	struct strbuf *out = context, first = { 0 };
+	if (column)
+		strbuf_printf(&first, "  %-22s", column);
+	else
+		strbuf_printf(&first, "%s: ", view);
+	strbuf_puts(out, column ? "" : "\n");
+	p.first = strbuf_text(&first);
+	p.indent = column ? 24 : strlen(view) + 2;
+	put_paragraph(out, &p, meaning);
+	strbuf_release(&first);
 }
 
 static void add_view(void *context, const char *view, const char *column, const char *meaning)
@@ -192,20 +156,37 @@ static void add_view(void *context, const char *view, const char *column, const 
 		add_row(context, 3, names, (const char *const[]){ view, column, meaning }, types);
 }
 
-static int describe(const struct sql_options *o)
+static int describe(const struct sql_options *o, struct error *err)
 {
-	struct error err = ERROR_INIT;
-	struct rows rows = { .json = o->json, .array = json_array() };
-	bool plain = !o->json && !o->csv && !o->tsv;
-	int width = cmd_columns();
-	if (plain)
-		fputs("What 'tare sql \"SELECT ...\"' can ask (times in ns, NULL is not seen):\n",
-		      stdout);
-	int failed = plain ? lab_views(print_view, &width, &err) : lab_views(add_view, &rows, &err);
-	if (!failed && !plain)
-		print_rows(&rows, o);
-	rows_release(&rows);
-	return failed ? cmd_fail(&err) : EXIT_DONE;
+	if (o->json || o->csv || o->tsv) {
+		struct rows rows = { .json = o->json, .array = json_array() };
+		int failed = lab_views(add_view, &rows, err);
+		print_rows(&rows, o, failed);
+		return failed;
+	}
+	struct strbuf out = { 0 };
+	strbuf_puts(&out,
+		    "What 'tare sql \"SELECT ...\"' can ask (times in ns, NULL is not seen):\n");
+	int failed = lab_views(print_view, &out, err);
+	cmd_print(&out);
+	return failed;
+}
+
+static int run(void *options, const struct cmd_args *args, struct error *err)
+{
+	const struct sql_options *o = options;
+	const text_list *words = &args->operands;
+	if (words->count > 1) {
+		error_set(err, EXIT_USAGE, "sql: more than one STATEMENT");
+		return error_hint(err, "put the statement in quotes");
+	}
+	if (o->csv + o->tsv + o->json > 1)
+		return error_set(err, EXIT_USAGE,
+				 "sql: --csv, --tsv and --json exclude each other");
+	int failed = !words->count			 ? describe(o, err)
+		     : strcmp(words->items[0], "-") == 0 ? query_from_stdin(o, err)
+							 : query(o, words->items[0], err);
+	return failed ? -1 : EXIT_DONE;
 }
 
 int cmd_sql(struct lab_access *lab, int argc, char **argv)
@@ -215,34 +196,12 @@ int cmd_sql(struct lab_access *lab, int argc, char **argv)
 		{ 0, "csv", OPTION_FLAG, &o.csv, NULL, "as CSV" },
 		{ 0, "tsv", OPTION_FLAG, &o.tsv, NULL, "as tab-separated values" },
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "as JSON: an object for each row" },
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-		  "the lab to read (default: your own)" },
+		LAB_OPTION(lab, "the lab to read"),
 		{ 0 }
 	};
-	text_list operands = { 0 };
-	int code = EXIT_DONE;
-	if (cmd_options(
-		    "tare sql [OPTIONS] [STATEMENT]",
-		    "Asks the lab in SQL (SQLite's); nothing is changed. '-' reads the statement from\n"
-		    "standard input. Without one, the views and their columns are listed.\n",
-		    specs, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		if (operands.count > 1 || o.csv + o.tsv + o.json > 1) {
-			error_set(&err, EXIT_USAGE,
-				  operands.count > 1 ? "sql: more than one STATEMENT"
-						     : "sql: --csv, --tsv and --json exclude "
-						       "each other");
-			if (operands.count > 1)
-				error_hint(&err, "put the statement in quotes");
-			code = cmd_fail(&err);
-		} else if (!operands.count) {
-			code = describe(&o);
-		} else if (strcmp(operands.items[0], "-") == 0) {
-			code = query_from_stdin(&o);
-		} else {
-			code = query(&o, operands.items[0]);
-		}
-	}
-	array_release(&operands);
-	return code;
+	return cmd_run(
+		"tare sql [OPTIONS] [STATEMENT]",
+		"Asks the lab in SQL (SQLite's); nothing is changed. '-' reads the statement from\n"
+		"standard input. Without one, the views and their columns are listed.\n",
+		specs, argc, argv, run, &o);
 }

@@ -76,12 +76,6 @@ static void bits_put(struct bit_writer *w, uint64_t value, unsigned count)
 	}
 }
 
-static void bits_end(struct bit_writer *w)
-{
-	if (w->count)
-		bits_put(w, 0, 8 - w->count);
-}
-
 /* Without the highest one, which the width says. */
 static void put_wide(bytes_list *widths, struct bit_writer *w, uint64_t value)
 {
@@ -123,15 +117,6 @@ static bool possible(const struct burst *b, size_t processes, uint32_t cpus)
 	       b->span_ns <= UINT64_MAX - b->begin_ns;
 }
 
-static int check(const struct bursts *b, struct error *err)
-{
-	bool good = b->bursts.count <= CHUNK_BURSTS_MAX &&
-		    b->processes.count <= CHUNK_PROCESSES_MAX;
-	for (size_t i = 0; good && i < b->bursts.count; i++)
-		good = possible(&b->bursts.items[i], b->processes.count, b->cpus);
-	return good ? 0 : error_set(err, EXIT_USAGE, "these bursts are beyond the bounds of a lab");
-}
-
 static void put_processes(const struct bursts *b, bytes_list *to)
 {
 	for (size_t i = 0; i < b->processes.count; i++) {
@@ -162,7 +147,8 @@ static void put_bursts(const struct bursts *b, bytes_list columns[COLUMNS])
 		put_wide(&columns[COLUMN_IDLE], &w, x->span_ns - x->busy_ns);
 		before = x->begin_ns;
 	}
-	bits_end(&w);
+	if (w.count)
+		bits_put(&w, 0, 8 - w.count);
 }
 
 static int pack(ZSTD_CCtx *z, const bytes_list *column, bytes_list *out, struct error *err)
@@ -190,8 +176,12 @@ static int pack(ZSTD_CCtx *z, const bytes_list *column, bytes_list *out, struct 
 
 int chunk_encode(const struct bursts *b, unsigned char **bytes, size_t *length, struct error *err)
 {
-	if (check(b, err))
-		return -1;
+	bool good = b->bursts.count <= CHUNK_BURSTS_MAX &&
+		    b->processes.count <= CHUNK_PROCESSES_MAX;
+	for (size_t i = 0; good && i < b->bursts.count; i++)
+		good = possible(&b->bursts.items[i], b->processes.count, b->cpus);
+	if (!good)
+		return error_set(err, EXIT_USAGE, "these bursts are beyond the bounds of a lab");
 	ZSTD_CCtx *z = ZSTD_createCCtx();
 	if (!z)
 		return error_set(err, EXIT_ENVIRONMENT, "no memory to compress bursts");
@@ -260,29 +250,24 @@ static bool unpack(struct reader *r, uint64_t least, uint64_t most, bytes_list *
 	return ZSTD_decompress(column->items, plain, from, stored) == plain;
 }
 
-static bool get_process(struct reader *r, struct burst_process *p)
-{
-	uint64_t pid, flags, length;
-	if (!get_number(r, UINT64_MAX, &pid) || !get_number(r, UINT64_MAX, &p->start_ns) ||
-	    !get_number(r, PROCESS_FLAGS - 1, &flags) ||
-	    !get_number(r, sizeof p->name - 1, &length) || length > (uint64_t)(r->end - r->from) ||
-	    memchr(r->from, '\0', length))
-		return false;
-	p->pid = (int32_t)unzigzag(pid);
-	p->kernel = flags & PROCESS_KERNEL;
-	p->own = flags & PROCESS_OWN;
-	memcpy(p->name, r->from, length);
-	r->from += length;
-	return (uint64_t)p->pid == unzigzag(pid);
-}
-
 static bool get_processes(const bytes_list *column, size_t count, struct bursts *into)
 {
 	struct reader r = { column->items, column->items + column->count };
 	array_reserve(&into->processes, count + 1);
 	for (size_t i = 0; i < count; i++) {
 		struct burst_process p = { 0 };
-		if (!get_process(&r, &p))
+		uint64_t pid, flags, length;
+		if (!get_number(&r, UINT64_MAX, &pid) || !get_number(&r, UINT64_MAX, &p.start_ns) ||
+		    !get_number(&r, PROCESS_FLAGS - 1, &flags) ||
+		    !get_number(&r, sizeof p.name - 1, &length) ||
+		    length > (uint64_t)(r.end - r.from) || memchr(r.from, '\0', length))
+			return false;
+		p.pid = (int32_t)unzigzag(pid);
+		p.kernel = flags & PROCESS_KERNEL;
+		p.own = flags & PROCESS_OWN;
+		memcpy(p.name, r.from, length);
+		r.from += length;
+		if ((uint64_t)p.pid != unzigzag(pid))
 			return false;
 		array_push(&into->processes, p);
 	}

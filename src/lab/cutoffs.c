@@ -19,34 +19,6 @@ int lab_read_identity(struct lab *lab, int64_t machine, char identity[17], struc
 	return result;
 }
 
-int lab_change(struct lab *lab, const char *sql, int64_t id, const char *doing, struct error *err)
-{
-	sqlite3_stmt *stmt = NULL;
-	if (lab_prepare(lab, &stmt, sql, doing, err))
-		return -1;
-	if (sqlite3_bind_parameter_count(stmt))
-		sqlite3_bind_int64(stmt, 1, id);
-	int result = lab_done(lab, stmt, doing, err);
-	sqlite3_finalize(stmt);
-	return result;
-}
-
-int lab_number(struct lab *lab, const char *sql, const char *text, int64_t *value,
-	       struct error *err)
-{
-	sqlite3_stmt *stmt = NULL;
-	if (lab_prepare(lab, &stmt, sql, "read", err))
-		return -1;
-	if (text)
-		sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC);
-	int rc = sqlite3_step(stmt), result = 0;
-	*value = rc == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
-	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
-	return result;
-}
-
 /* ---- what a cutoff may be ---- */
 
 static uint64_t end_of(const struct cutoff *c)
@@ -141,48 +113,21 @@ static int check_name(const char *name, struct error *err)
 
 /* ---- reading ---- */
 
-struct reader {
-	struct lab *lab;
-	cutoff_list *into;
-	struct error *err;
-};
-
-static int read_cutoff(void *context, sqlite3_stmt *stmt)
-{
-	struct reader *r = context;
-	struct cutoff c = { 0 };
-	int at = 0;
-	if (fields_read(stmt, &at, cutoff_fields, &c) || !*c.daemon || check_range(&c, NULL))
-		return lab_damaged(r->lab, r->err, "a cutoff has impossible values");
-	c.id = sqlite3_column_int64(stmt, at);
-	array_push(r->into, c);
-	return 0;
-}
-
 static int read_cutoffs(struct lab *lab, const char *identity, cutoff_list *into, struct error *err)
 {
-	struct strbuf columns = { 0 }, sql = { 0 };
-	struct reader r = { lab, into, err };
 	sqlite3_stmt *stmt = NULL;
-	fields_columns(cutoff_fields, false, &columns);
-	strbuf_printf(&sql, "SELECT %s, id FROM cutoff WHERE identity = ? ORDER BY daemon, from_ns",
-		      columns.text);
-	int result = lab_prepare(lab, &stmt, sql.text, "read", err);
-	if (!result) {
-		sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
-		result = lab_each_row(lab, stmt, read_cutoff, &r, err);
+	int result = lab_select(lab, &stmt, cutoff_fields, ARGS(TEXT(identity)), err,
+				", id FROM cutoff WHERE identity = ? ORDER BY daemon, from_ns");
+	while (lab_row(lab, stmt, "read", &result, err)) {
+		struct cutoff c = { 0 };
+		int at = 0;
+		if (fields_read(stmt, &at, cutoff_fields, &c) || !*c.daemon ||
+		    check_range(&c, NULL))
+			result = lab_damaged(lab, err, "a cutoff has impossible values");
+		c.id = sqlite3_column_int64(stmt, at);
+		array_push(into, c);
 	}
-	strbuf_release(&columns);
-	strbuf_release(&sql);
 	return result;
-}
-
-static bool has_found(const cutoff_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!list->items[i].edited)
-			return true;
-	return false;
 }
 
 /* Where they come from, those being read already. */
@@ -191,29 +136,26 @@ static int read_origin(struct lab *lab, const char *identity, struct lab_cutoffs
 {
 	sqlite3_stmt *stmt = NULL;
 	int64_t machine = 0;
-	if (lab_prepare(lab, &stmt,
-			"SELECT id, made_at_ns, machine FROM daemon_study WHERE identity = ?"
-			" ORDER BY id DESC LIMIT 1",
-			"read", err))
-		return -1;
-	sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
-	int rc = sqlite3_step(stmt), result = 0;
-	if (rc == SQLITE_ROW) {
+	int result = lab_bound(lab, &stmt,
+			       "SELECT id, made_at_ns, machine FROM daemon_study WHERE identity = ?"
+			       " ORDER BY id DESC LIMIT 1",
+			       ARGS(TEXT(identity)), "read", err);
+	while (lab_row(lab, stmt, "read", &result, err)) {
 		into->study = sqlite3_column_int64(stmt, 0);
 		into->made_at_ns = sqlite3_column_int64(stmt, 1);
 		machine = sqlite3_column_int64(stmt, 2);
-	} else if (rc != SQLITE_DONE) {
-		result = lab_fail(lab, err, "read");
 	}
-	sqlite3_finalize(stmt);
 	if (result)
 		return -1;
 	/* a study none of whose cutoffs is left is not where these come from */
-	if (into->study && (!into->cutoffs.count || has_found(&into->cutoffs)))
+	bool any = !into->cutoffs.count;
+	for (size_t i = 0; i < into->cutoffs.count; i++)
+		any = any || !into->cutoffs.items[i].edited;
+	if (into->study && any)
 		return lab_get_machine(lab, machine, &into->machine, err);
 	into->study = 0;
-	return lab_number(lab, "SELECT min(edited_at_ns) FROM cutoff WHERE identity = ?", identity,
-			  &into->made_at_ns, err);
+	return lab_number(lab, "SELECT min(edited_at_ns) FROM cutoff WHERE identity = ?",
+			  ARGS(TEXT(identity)), &into->made_at_ns, err);
 }
 
 int lab_get_cutoffs(struct lab *lab, const struct machine *m, struct lab_cutoffs *into,
@@ -221,14 +163,13 @@ int lab_get_cutoffs(struct lab *lab, const struct machine *m, struct lab_cutoffs
 {
 	struct lab_cutoffs got = { 0 };
 	char identity[17];
-	bool alone = sqlite3_get_autocommit(lab->db);
+	bool alone;
 	machine_identity(m, identity);
-	if (alone && sqlite3_exec(lab->db, "BEGIN", NULL, NULL, NULL))
-		return lab_fail(lab, err, "read");
+	if (lab_begin_reading(lab, &alone, err))
+		return -1;
 	int result = read_cutoffs(lab, identity, &got.cutoffs, err) ||
 		     read_origin(lab, identity, &got, err);
-	if (alone)
-		lab_rollback(lab);
+	lab_end_reading(lab, alone);
 	if (result) {
 		lab_cutoffs_release(&got);
 		return -1;
@@ -251,20 +192,16 @@ static int store(struct lab *lab, const char *identity, int64_t study, int64_t e
 		 const struct cutoff *c, int64_t *id, struct error *err)
 {
 	static const char sql[] =
-		"INSERT OR REPLACE INTO cutoff (id, identity, study, daemon, from_ns, below_ns,"
-		" cutoff_ns, edited, edited_at_ns) VALUES (nullif(?, 0), ?, nullif(?, 0), ?, ?, ?,"
-		" ?, ?, nullif(?, 0))";
+		"INSERT OR REPLACE INTO cutoff (id, identity, study, edited_at_ns, daemon, from_ns,"
+		" below_ns, cutoff_ns, edited) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
 	struct cutoff stored = *c;
 	stored.edited = !study;
 	sqlite3_stmt *stmt = NULL;
-	int at = 1;
-	if (lab_prepare(lab, &stmt, sql, changing, err))
+	int at = 5;
+	if (lab_bound(lab, &stmt, sql, ARGS(ID(*id), TEXT(identity), ID(study), ID(edited_at_ns)),
+		      changing, err))
 		return -1;
-	sqlite3_bind_int64(stmt, at++, *id);
-	sqlite3_bind_text(stmt, at++, identity, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(stmt, at++, study);
 	fields_bind(stmt, &at, cutoff_fields, &stored);
-	sqlite3_bind_int64(stmt, at, edited_at_ns);
 	int result = lab_done(lab, stmt, changing, err);
 	sqlite3_finalize(stmt);
 	if (!result)
@@ -284,8 +221,8 @@ int lab_put_in_force(struct lab *lab, const char *identity, int64_t study,
 		if (c.edited && (winner == EDITED_WINS || !find_overlap(&c, list, count)))
 			before.items[kept++] = c;
 		else
-			result = lab_change(lab, "DELETE FROM cutoff WHERE id = ?", c.id, changing,
-					    err);
+			result = lab_change(lab, "DELETE FROM cutoff WHERE id = ?", ARGS(NUM(c.id)),
+					    changing, err);
 	}
 	for (size_t i = 0; i < count && !result; i++) {
 		ids[i] = 0;
@@ -325,29 +262,12 @@ int lab_put_cutoff(struct lab *lab, const struct machine *m, struct cutoff *c, s
 		return -1;
 	int result = read_cutoffs(lab, identity, &others, err) || fits(c, &others, err) ||
 		     store(lab, identity, 0, clock_realtime_ns(), c, &id, err);
-	if (!result)
-		result = lab_commit(lab, changing, err);
-	lab_rollback(lab);
 	array_release(&others);
-	if (result)
+	if (lab_finish(lab, result, changing, err))
 		return -1;
 	c->id = id;
 	c->edited = true;
 	return 0;
-}
-
-static int remove_of_daemon(struct lab *lab, const char *identity, const char *daemon,
-			    struct error *err)
-{
-	sqlite3_stmt *stmt = NULL;
-	if (lab_prepare(lab, &stmt, "DELETE FROM cutoff WHERE identity = ? AND daemon = ?",
-			changing, err))
-		return -1;
-	sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
-	sqlite3_bind_text(stmt, 2, daemon, -1, SQLITE_STATIC);
-	int result = lab_done(lab, stmt, changing, err);
-	sqlite3_finalize(stmt);
-	return result;
 }
 
 int lab_replace_cutoffs(struct lab *lab, const struct machine *m, const struct cutoff *list,
@@ -363,38 +283,26 @@ int lab_replace_cutoffs(struct lab *lab, const struct machine *m, const struct c
 		return -1;
 	/* all go before any comes: a daemon may have several */
 	for (size_t i = 0; i < count && !result; i++)
-		result = remove_of_daemon(lab, identity, list[i].daemon, err);
+		result = lab_change(lab, "DELETE FROM cutoff WHERE identity = ? AND daemon = ?",
+				    ARGS(TEXT(identity), TEXT(list[i].daemon)), changing, err);
 	for (size_t i = 0; i < count && !result; i++) {
 		int64_t id = 0;
 		result = store(lab, identity, 0, made_at_ns ? made_at_ns : clock_realtime_ns(),
 			       &list[i], &id, err);
 	}
-	if (!result)
-		result = lab_commit(lab, changing, err);
-	lab_rollback(lab);
-	return result;
+	return lab_finish(lab, result, changing, err);
 }
 
 int lab_remove_cutoff(struct lab *lab, const struct machine *m, int64_t id, struct error *err)
 {
 	char identity[17];
-	sqlite3_stmt *stmt = NULL;
 	machine_identity(m, identity);
 	if (lab_begin(lab, changing, err))
 		return -1;
-	int result = lab_prepare(lab, &stmt,
-				 "DELETE FROM cutoff WHERE identity = ?1 AND (id = ?2 OR ?2 = 0)",
-				 changing, err);
-	if (!result) {
-		sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
-		sqlite3_bind_int64(stmt, 2, id);
-		result = lab_done(lab, stmt, changing, err);
-	}
-	sqlite3_finalize(stmt);
+	int result = lab_change(lab,
+				"DELETE FROM cutoff WHERE identity = ?1 AND (id = ?2 OR ?2 = 0)",
+				ARGS(TEXT(identity), NUM(id)), changing, err);
 	if (!result && id && !sqlite3_changes(lab->db))
 		result = no_such_cutoff(id, err);
-	if (!result)
-		result = lab_commit(lab, changing, err);
-	lab_rollback(lab);
-	return result;
+	return lab_finish(lab, result, changing, err);
 }

@@ -11,61 +11,32 @@ _Static_assert(ROLE_SUBJECT == 0 && ROLE_DAEMON == 1 && ROLE_SELF == 2, "");
 
 static const char storing[] = "store an execution in";
 
-static int prepare_inserts(struct lab *lab, struct error *err)
-{
-	if (lab->add_process)
-		return 0;
-	struct strbuf execution = { 0 }, process = { 0 };
-	fields_columns(execution_fields, true, &execution);
-	strbuf_puts(&execution, ", run");
-	fields_columns(process_fields, true, &process);
-	strbuf_puts(&process, ", execution, position");
-	char *add_execution = sql_insert("execution", execution.text);
-	char *add_process = sql_insert("process", process.text);
-	int result = lab_prepare(lab, &lab->add_execution, add_execution, storing, err);
-	if (!result)
-		result = lab_prepare(lab, &lab->add_process, add_process, storing, err);
-	free(add_execution);
-	free(add_process);
-	strbuf_release(&execution);
-	strbuf_release(&process);
-	return result;
-}
+static const struct lab_table tables[] = { { "execution", execution_fields, "run", NULL },
+					   { "process", process_fields, "execution, position",
+					     NULL } };
 
-static int insert_execution(struct lab *lab, int64_t run, const struct execution *x, int64_t *id,
-			    struct error *err)
+int lab_insert_execution(struct lab *lab, int64_t run, struct execution *x, struct error *err)
 {
-	sqlite3_stmt *stmt = lab->add_execution;
 	int at = 1;
+	if (!lab->add_execution[1] &&
+	    lab_prepare_inserts(lab, tables, 2, lab->add_execution, storing, err))
+		return -1;
+	sqlite3_stmt *stmt = lab->add_execution[0];
 	fields_bind(stmt, &at, execution_fields, x);
 	sqlite3_bind_int64(stmt, at, run);
 	if (lab_done(lab, stmt, storing, err))
 		return -1;
-	*id = sqlite3_last_insert_rowid(lab->db);
-	return 0;
-}
-
-static int insert_processes(struct lab *lab, int64_t id, const struct execution *x,
-			    struct error *err)
-{
-	sqlite3_stmt *stmt = lab->add_process;
+	int64_t id = sqlite3_last_insert_rowid(lab->db);
+	stmt = lab->add_execution[1];
 	for (size_t i = 0; i < x->processes.count; i++) {
-		const struct process *p = &x->processes.items[i];
-		int at = 1;
-		fields_bind(stmt, &at, process_fields, p);
+		at = 1;
+		fields_bind(stmt, &at, process_fields, &x->processes.items[i]);
 		sqlite3_bind_int64(stmt, at++, id);
 		sqlite3_bind_int64(stmt, at, (int64_t)i);
 		if (lab_done(lab, stmt, storing, err))
 			return -1;
 	}
-	return 0;
-}
-
-int lab_insert_execution(struct lab *lab, int64_t run, struct execution *x, struct error *err)
-{
-	int64_t id = 0;
-	if (prepare_inserts(lab, err) || insert_execution(lab, run, x, &id, err) ||
-	    insert_processes(lab, id, x, err) || lab_insert_ledger(lab, id, &x->ledger, err) ||
+	if (lab_insert_ledger(lab, id, &x->ledger, err) ||
 	    lab_insert_trace(lab, id, &x->trace, err))
 		return -1;
 	x->id = id;
@@ -80,13 +51,9 @@ int lab_add_executions(struct lab *lab, int64_t run, struct execution *x, size_t
 	int result = 0;
 	for (size_t i = 0; !result && i < count; i++)
 		result = lab_insert_execution(lab, run, &x[i], err);
-	if (!result)
-		result = lab_commit(lab, storing, err);
-	if (result) {
-		lab_rollback(lab);
-		for (size_t i = 0; i < count; i++)
-			x[i].id = 0;
-	}
+	result = lab_finish(lab, result, storing, err);
+	for (size_t i = 0; result && i < count; i++)
+		x[i].id = 0;
 	return result;
 }
 
@@ -98,29 +65,19 @@ int lab_add_execution(struct lab *lab, int64_t run, struct execution *x, struct 
 static int read_executions(struct lab *lab, const struct lab_some *some, execution_list *into,
 			   struct error *err)
 {
-	struct strbuf columns = { 0 }, sql = { 0 };
-	lab_readable_columns(lab, &lab_growing[LAB_EXECUTION], &columns);
-	strbuf_printf(&sql, "SELECT %s, id FROM execution WHERE %s ORDER BY id", columns.text,
-		      some->where);
 	sqlite3_stmt *stmt = NULL;
-	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql.text, "read", err);
-	strbuf_release(&columns);
-	strbuf_release(&sql);
-	if (!result)
-		sqlite3_bind_int64(stmt, 1, some->id);
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+	int result = lab_select_growing(lab, &stmt, LAB_EXECUTION, ARGS(NUM(some->id)), err,
+					", id FROM execution WHERE %s ORDER BY id", some->where);
+	while (lab_row(lab, stmt, "read", &result, err)) {
 		struct execution x = { 0 };
 		int at = 0;
 		if (fields_read(stmt, &at, execution_fields, &x)) {
 			result = lab_damaged(lab, err, "an execution has impossible values");
-			break;
+			continue;
 		}
 		x.id = sqlite3_column_int64(stmt, at);
 		array_push(into, x);
 	}
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
 	return result;
 }
 
@@ -134,34 +91,25 @@ struct execution *lab_next_execution(execution_list *list, size_t *from, int64_t
 static int read_processes(struct lab *lab, const struct lab_some *some, execution_list *into,
 			  struct error *err)
 {
-	struct strbuf columns = { 0 }, sql = { 0 };
-	lab_readable_columns(lab, &lab_growing[LAB_PROCESS], &columns);
-	strbuf_printf(&sql,
-		      "SELECT %s, execution FROM process WHERE execution IN "
-		      "(SELECT id FROM execution WHERE %s) ORDER BY execution, position",
-		      columns.text, some->where);
 	sqlite3_stmt *stmt = NULL;
 	size_t from = 0;
-	int rc = SQLITE_DONE, result = lab_prepare(lab, &stmt, sql.text, "read", err);
-	strbuf_release(&columns);
-	strbuf_release(&sql);
-	if (!result)
-		sqlite3_bind_int64(stmt, 1, some->id);
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+	int result = lab_select_growing(lab, &stmt, LAB_PROCESS, ARGS(NUM(some->id)), err,
+					", execution FROM process WHERE execution IN "
+					"(SELECT id FROM execution WHERE %s) "
+					"ORDER BY execution, position",
+					some->where);
+	while (lab_row(lab, stmt, "read", &result, err)) {
 		struct process p = { 0 };
 		int at = 0;
 		if (fields_read(stmt, &at, process_fields, &p)) {
 			result = lab_damaged(lab, err, "a process has impossible values");
-			break;
+			continue;
 		}
 		struct execution *x =
 			lab_next_execution(into, &from, sqlite3_column_int64(stmt, at));
 		if (x) /* else another tare stored it since */
 			array_push(&x->processes, p);
 	}
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
 	return result;
 }
 

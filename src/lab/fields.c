@@ -26,15 +26,55 @@ void fields_columns(const struct field *f, bool writing, struct strbuf *out)
 	}
 }
 
-char *sql_insert(const char *table, const char *columns)
+static int prepare_insert(struct lab *lab, const struct lab_table *table, sqlite3_stmt **out,
+			  const char *doing, struct error *err)
 {
-	struct strbuf sql = { 0 };
-	strbuf_printf(&sql, "INSERT INTO %s (%s) VALUES (?", table, columns);
-	for (const char *c = columns; *c; c++)
+	struct strbuf columns = { 0 }, sql = { 0 };
+	fields_columns(table->fields, true, &columns);
+	comma(&columns);
+	strbuf_puts(&columns, table->more);
+	strbuf_printf(&sql, "INSERT INTO %s (%s) VALUES (?", table->name, columns.text);
+	for (const char *c = columns.text; *c; c++)
 		if (*c == ',')
 			strbuf_puts(&sql, ", ?");
-	strbuf_putc(&sql, ')');
-	return strbuf_detach(&sql);
+	strbuf_printf(&sql, ")%s", table->there ? table->there : "");
+	int result = lab_prepare(lab, out, sql.text, doing, err);
+	strbuf_release(&columns);
+	strbuf_release(&sql);
+	return result;
+}
+
+int lab_prepare_inserts(struct lab *lab, const struct lab_table *tables, int count,
+			sqlite3_stmt **out, const char *doing, struct error *err)
+{
+	for (int i = 0; i < count; i++)
+		if (prepare_insert(lab, &tables[i], &out[i], doing, err))
+			return -1;
+	return 0;
+}
+
+int lab_vselect(struct lab *lab, sqlite3_stmt **out, const char *columns, const struct arg *args,
+		struct error *err, const char *format, va_list ap)
+{
+	struct strbuf sql = { 0 };
+	strbuf_printf(&sql, "SELECT %s", columns);
+	strbuf_vprintf(&sql, format, ap);
+	int result = lab_bound(lab, out, sql.text, args, "read", err);
+	strbuf_release(&sql);
+	return result;
+}
+
+int lab_select(struct lab *lab, sqlite3_stmt **out, const struct field *fields,
+	       const struct arg *args, struct error *err, const char *format, ...)
+{
+	struct strbuf columns = { 0 };
+	va_list ap;
+	fields_columns(fields, false, &columns);
+	va_start(ap, format);
+	int result = lab_vselect(lab, out, columns.text, args, err, format, ap);
+	va_end(ap);
+	strbuf_release(&columns);
+	return result;
 }
 
 void raw_bind(sqlite3_stmt *stmt, int *at, const char *bytes)
@@ -253,14 +293,12 @@ int fields_read(sqlite3_stmt *stmt, int *at, const struct field *f, void *object
 	return 0;
 }
 
-int lab_each_row(struct lab *lab, sqlite3_stmt *stmt, lab_read_fn row, void *context,
-		 struct error *err)
+void *lab_list_add(void *list, size_t size)
 {
-	int rc = SQLITE_DONE, result = 0;
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-		result = row(context, stmt);
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
-	return result;
+	byte_list any;
+	memcpy(&any, list, sizeof any);
+	any.items = array_grow(any.items, &any.capacity, any.count + 1, size);
+	void *item = memset(any.items + any.count++ * size, 0, size);
+	memcpy(list, &any, sizeof any);
+	return item;
 }

@@ -48,10 +48,10 @@ bool lab_lacks_columns(sqlite3 *db)
 	bool lacks = false;
 	for (int i = 0; i < LAB_GROWING; i++) {
 		char *columns = columns_of(db, lab_growing[i].table);
-		struct field_cursor c = { .fields = lab_growing[i].fields };
+		struct field_cursor c = { .fields = lab_growing[i].fields,
+					  .without = FIELD_NOT_SQL };
 		while (!lacks && field_next(&c))
-			lacks = !(c.leaf.flags & FIELD_NOT_SQL) &&
-				!has_column(columns, c.leaf.name);
+			lacks = !has_column(columns, c.leaf.name);
 		free(columns);
 	}
 	return lacks;
@@ -60,10 +60,10 @@ bool lab_lacks_columns(sqlite3 *db)
 static int grow_table(sqlite3 *db, const struct lab_growing *g)
 {
 	char *columns = columns_of(db, g->table);
-	struct field_cursor c = { .fields = g->fields };
+	struct field_cursor c = { .fields = g->fields, .without = FIELD_NOT_SQL };
 	int rc = SQLITE_OK;
 	while (!rc && field_next(&c)) {
-		if (c.leaf.flags & FIELD_NOT_SQL || has_column(columns, c.leaf.name))
+		if (has_column(columns, c.leaf.name))
 			continue;
 		struct strbuf sql = { 0 };
 		strbuf_printf(&sql, "ALTER TABLE %s ADD COLUMN %s %s", g->table, c.leaf.name,
@@ -80,11 +80,10 @@ static int grow_table(sqlite3 *db, const struct lab_growing *g)
 static int grow_view(sqlite3 *db, const struct lab_growing *g)
 {
 	char *columns = columns_of(db, g->view);
-	struct field_cursor c = { .fields = g->fields };
+	struct field_cursor c = { .fields = g->fields, .without = FIELD_NOT_SQL | FIELD_NOT_JSON };
 	struct strbuf more = { 0 };
 	while (field_next(&c))
-		if (!(c.leaf.flags & FIELD_NOT_SQL) && !(c.leaf.flags & FIELD_NOT_JSON) &&
-		    !has_column(columns, c.leaf.name) && c.leaf.kind != FIELD_DATE)
+		if (!has_column(columns, c.leaf.name) && c.leaf.kind != FIELD_DATE)
 			strbuf_printf(&more, "\n  , %c.%s AS %s -- %s", g->alias, c.leaf.name,
 				      c.leaf.name, c.leaf.meaning);
 	free(columns);
@@ -121,13 +120,20 @@ int lab_grow(sqlite3 *db)
 	return rc;
 }
 
-void lab_readable_columns(struct lab *lab, const struct lab_growing *g, struct strbuf *out)
+int lab_select_growing(struct lab *lab, sqlite3_stmt **out, int growing, const struct arg *args,
+		       struct error *err, const char *format, ...)
 {
-	char *columns = columns_of(lab->db, g->table);
-	struct field_cursor c = { .fields = g->fields };
+	char *columns = columns_of(lab->db, lab_growing[growing].table);
+	struct field_cursor c = { .fields = lab_growing[growing].fields, .without = FIELD_NOT_SQL };
+	struct strbuf readable = { 0 };
 	while (field_next(&c))
-		if (!(c.leaf.flags & FIELD_NOT_SQL))
-			strbuf_printf(out, "%s%s", out->length ? ", " : "",
-				      has_column(columns, c.leaf.name) ? c.leaf.name : "NULL");
+		strbuf_printf(&readable, "%s%s", readable.length ? ", " : "",
+			      has_column(columns, c.leaf.name) ? c.leaf.name : "NULL");
+	va_list ap;
+	va_start(ap, format);
+	int result = lab_vselect(lab, out, readable.text, args, err, format, ap);
+	va_end(ap);
+	strbuf_release(&readable);
 	free(columns);
+	return result;
 }

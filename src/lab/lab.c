@@ -119,45 +119,6 @@ static int lab_exec(struct lab *lab, const char *sql, const char *doing, struct 
 	return sqlite3_exec(lab->db, sql, NULL, NULL, NULL) ? lab_fail(lab, err, doing) : 0;
 }
 
-int lab_prepare(struct lab *lab, sqlite3_stmt **out, const char *sql, const char *doing,
-		struct error *err)
-{
-	unsigned flags = SQLITE_PREPARE_PERSISTENT;
-	return sqlite3_prepare_v3(lab->db, sql, -1, flags, out, NULL) ? lab_fail(lab, err, doing)
-								      : 0;
-}
-
-int lab_done(struct lab *lab, sqlite3_stmt *stmt, const char *doing, struct error *err)
-{
-	int result = sqlite3_step(stmt) == SQLITE_DONE ? 0 : lab_fail(lab, err, doing);
-	sqlite3_reset(stmt);
-	return result;
-}
-
-int lab_begin(struct lab *lab, const char *doing, struct error *err)
-{
-	if (lab->mode == LAB_READ)
-		return error_set(err, EXIT_USAGE, "cannot %s the lab: it was opened for reading",
-				 doing);
-	if (!lab->begin && lab_prepare(lab, &lab->begin, "BEGIN IMMEDIATE", doing, err))
-		return -1;
-	return lab_done(lab, lab->begin, doing, err);
-}
-
-int lab_commit(struct lab *lab, const char *doing, struct error *err)
-{
-	if (!lab->commit && lab_prepare(lab, &lab->commit, "COMMIT", doing, err))
-		return -1;
-	return lab_done(lab, lab->commit, doing, err);
-}
-
-void lab_rollback(struct lab *lab)
-{
-	/* after some errors SQLite has rolled back by itself */
-	if (!sqlite3_get_autocommit(lab->db))
-		sqlite3_exec(lab->db, "ROLLBACK", NULL, NULL, NULL);
-}
-
 /* Under sudo a home that is not there would be made by root, and be root's. */
 static int need_home(const struct invoker *who, struct error *err)
 {
@@ -226,18 +187,6 @@ static int make_directories(const char *path, struct error *err)
 	return result;
 }
 
-static int query_number(sqlite3 *db, const char *sql, int *value)
-{
-	sqlite3_stmt *stmt = NULL;
-	int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
-	if (!rc)
-		rc = sqlite3_step(stmt) == SQLITE_ROW ? SQLITE_OK : sqlite3_errcode(db);
-	if (!rc)
-		*value = sqlite3_column_int(stmt, 0);
-	sqlite3_finalize(stmt);
-	return rc;
-}
-
 /* A file name as an SQLite URI; everything that could mean something is escaped. */
 static char *immutable_uri(const char *path)
 {
@@ -285,31 +234,6 @@ static uint32_t big_endian(const unsigned char *bytes)
 	       bytes[3];
 }
 
-/* The application id and version that the file itself says (a newer version may still be in a -wal
- * file), read without locks, journals or any file beside it, so that a file of another program
- * stays as it is. Through SQLite's own descriptor because closing one of ours would drop the POSIX
- * locks of every other connection of this process to the file. */
-static int read_header(struct lab *lab, uint32_t *application, int *version, struct error *err)
-{
-	unsigned char header[100] = { 0 };
-	sqlite3_file *file = NULL;
-	int result = open_database(lab, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
-	if (!result) {
-		sqlite3_file_control(lab->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-		int rc = file && file->pMethods
-				 ? file->pMethods->xRead(file, header, sizeof header, 0)
-				 : SQLITE_CANTOPEN;
-		if (rc == SQLITE_IOERR_SHORT_READ || memcmp(header, "SQLite format 3", 16) != 0)
-			result = not_a_lab(lab, err, "it is no database");
-		else if (rc)
-			result = lab_fail(lab, err, "read");
-	}
-	close_database(lab);
-	*version = (int)big_endian(header + 60);
-	*application = big_endian(header + 68);
-	return result;
-}
-
 /* Bytes in the file that SQLite keeps beside the lab, -1 when there is none. */
 static off_t beside_size(const struct lab *lab, const char *suffix)
 {
@@ -348,7 +272,7 @@ static int missing(struct lab *lab, struct error *err)
 		     "chooses another");
 }
 
-/* Judges the file before SQLite may touch it. */
+/* Judges what is there before it is opened. */
 static int examine(struct lab *lab, struct error *err)
 {
 	struct stat st;
@@ -370,12 +294,27 @@ static int examine(struct lab *lab, struct error *err)
 		lab->fresh = lab->mode == LAB_WRITE;
 		return lab->fresh ? 0 : missing(lab, err);
 	}
-	uint32_t application;
-	int version;
-	if (read_header(lab, &application, &version, err))
-		return -1;
-	if (application != LAB_APPLICATION_ID)
+	return 0;
+}
+
+/* The application id and version that the file itself says (a newer version may still be in a -wal
+ * file), read from the file just opened without locks, journals or any file beside it, so that a
+ * file of another program stays as it is. Through SQLite's own descriptor because closing one of
+ * ours would drop the POSIX locks of every other connection of this process to the file. */
+static int check_header(struct lab *lab, struct error *err)
+{
+	unsigned char header[100] = { 0 };
+	sqlite3_file *file = NULL;
+	sqlite3_file_control(lab->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+	int rc = file && file->pMethods ? file->pMethods->xRead(file, header, sizeof header, 0)
+					: SQLITE_CANTOPEN;
+	if (rc == SQLITE_IOERR_SHORT_READ || memcmp(header, "SQLite format 3", 16) != 0)
+		return not_a_lab(lab, err, "it is no database");
+	if (rc)
+		return lab_fail(lab, err, "read");
+	if (big_endian(header + 68) != LAB_APPLICATION_ID)
 		return not_a_lab(lab, err, "it is a database of another program");
+	int version = (int)big_endian(header + 60);
 	return version > lab_schema_version ? version_error(lab, version, err) : 0;
 }
 
@@ -393,6 +332,15 @@ int lab_apply_schema(sqlite3 *db, int from_version)
 	return rc ? rc : lab_grow(db);
 }
 
+static int read_version(struct lab *lab, int *version, const char *doing, struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int result = lab_prepare(lab, &stmt, "PRAGMA user_version", doing, err);
+	while (lab_row(lab, stmt, doing, &result, err))
+		*version = sqlite3_column_int(stmt, 0);
+	return result;
+}
+
 /* Two tares may come here at once: the second waits for the first and then has nothing to do. */
 static int migrate(struct lab *lab, struct error *err)
 {
@@ -400,17 +348,12 @@ static int migrate(struct lab *lab, struct error *err)
 	int version = 0;
 	if (lab_begin(lab, doing, err))
 		return -1;
-	if (query_number(lab->db, "PRAGMA user_version", &version) ||
-	    (version < lab_schema_version && lab_apply_schema(lab->db, version)) ||
-	    (version == lab_schema_version && lab_grow(lab->db))) {
-		lab_fail(lab, err, doing);
-		lab_rollback(lab);
+	int result = read_version(lab, &version, doing, err);
+	if (!result && ((version < lab_schema_version && lab_apply_schema(lab->db, version)) ||
+			(version == lab_schema_version && lab_grow(lab->db))))
+		result = lab_fail(lab, err, doing);
+	if (lab_finish(lab, result, doing, err))
 		return -1;
-	}
-	if (lab_commit(lab, doing, err)) {
-		lab_rollback(lab);
-		return -1;
-	}
 	return version > lab_schema_version ? version_error(lab, version, err) : 0;
 }
 
@@ -441,8 +384,8 @@ static int settle(struct lab *lab, struct error *err)
 		     "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON",
 		     "open", err))
 		return -1;
-	if (query_number(lab->db, "PRAGMA user_version", &version))
-		return lab_fail(lab, err, "open");
+	if (read_version(lab, &version, "open", err))
+		return -1;
 	if (version > lab_schema_version)
 		return version_error(lab, version, err);
 	if (lab->mode == LAB_READ)
@@ -484,23 +427,19 @@ static bool may_be_immutable(const struct lab *lab)
 	       beside_size(lab, "-wal") <= 0 && access(lab->path, R_OK) == 0;
 }
 
-/* For a run that nobody wants to keep: stored and read like any other, then gone. */
-static int open_in_memory(struct lab *lab, struct error *err)
-{
-	lab->mode = LAB_WRITE;
-	if (sqlite3_open_v2(":memory:", &lab->db,
-			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL))
-		return lab_fail(lab, err, "open");
-	if (lab_exec(lab, "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY", "open", err))
-		return -1;
-	return migrate(lab, err);
-}
-
 static int open_here(struct lab *lab, struct error *err)
 {
 	lab->absent = lab->fresh = false;
-	if (strcmp(lab->path, LAB_IN_MEMORY) == 0)
-		return open_in_memory(lab, err);
+	if (strcmp(lab->path, LAB_IN_MEMORY) == 0) {
+		/* for a run that nobody wants to keep: stored and read like any other, then gone */
+		lab->mode = LAB_WRITE;
+		if (sqlite3_open(":memory:", &lab->db))
+			return lab_fail(lab, err, "open");
+		return lab_exec(lab, "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY", "open",
+				err) || migrate(lab, err)
+			       ? -1
+			       : 0;
+	}
 	if (lab->mode == LAB_WRITE && make_directories(lab->path, err))
 		return -1;
 	if (examine(lab, err))
@@ -508,6 +447,8 @@ static int open_here(struct lab *lab, struct error *err)
 	bool in_wal = beside_size(lab, "-wal") > 0;
 	int flags = SQLITE_OPEN_READWRITE | (lab->mode == LAB_WRITE ? SQLITE_OPEN_CREATE : 0);
 	int result = open_database(lab, flags, err);
+	if (!result && !lab->fresh)
+		result = check_header(lab, err);
 	if (!result)
 		result = settle(lab, err);
 	if (result && lab->db && may_be_immutable(lab)) {
@@ -562,16 +503,9 @@ void lab_close(struct lab *lab)
 {
 	if (!lab)
 		return;
-	sqlite3_finalize(lab->begin);
-	sqlite3_finalize(lab->commit);
-	sqlite3_finalize(lab->add_execution);
-	sqlite3_finalize(lab->add_process);
-	for (int i = 0; i < LAB_LEDGER_PARTS; i++)
-		sqlite3_finalize(lab->add_ledger[i]);
-	sqlite3_finalize(lab->add_trace);
-	for (int i = 0; i < LAB_QUERY_STATEMENTS; i++)
-		sqlite3_finalize(lab->queries[i]);
 	lab_close_profile(lab);
+	while (lab->db && sqlite3_next_stmt(lab->db, NULL))
+		sqlite3_finalize(sqlite3_next_stmt(lab->db, NULL));
 	close_database(lab);
 	free(lab->path);
 	free(lab);

@@ -15,35 +15,11 @@ static uint64_t item_id(int64_t execution, enum item_kind kind)
 	return ((uint64_t)execution << KIND_BITS | kind) << POSITION_BITS;
 }
 
-/* An item of a list as a row: what is there to store, and room for one more that was read. */
-#define LIST(member, type)                                                       \
-	static const void *member##_items(const struct ledger *l, size_t *count) \
-	{                                                                        \
-		*count = l->member.count;                                        \
-		return l->member.items;                                          \
-	}                                                                        \
-	static void *member##_add(struct ledger *l)                              \
-	{                                                                        \
-		array_push(&l->member, (type){ 0 });                             \
-		return &l->member.items[l->member.count - 1];                    \
+#define LIST(table, kind, detail, shape, member)                                      \
+	{                                                                             \
+		table, true, kind, detail, &(shape), offsetof(struct ledger, member), \
+			sizeof *((struct ledger *)NULL)->member.items                 \
 	}
-LIST(threads, struct ledger_thread)
-LIST(entries, struct ledger_entry)
-LIST(details, struct ledger_entry)
-LIST(others, struct ledger_other)
-LIST(interrupts, struct ledger_interrupt)
-
-static const void *subject_items(const struct ledger *l, size_t *count)
-{
-	*count = 1;
-	return l;
-}
-
-static void *subject_add(struct ledger *l)
-{
-	l->present = true;
-	return l;
-}
 
 /* In the order they are read: the subject's row first, threads before their details. */
 static const struct {
@@ -52,46 +28,30 @@ static const struct {
 	enum item_kind kind;	/* 0 for threads */
 	enum lab_detail detail; /* read from here on */
 	const struct shape *shape;
-	size_t size;
-	const void *(*items)(const struct ledger *l, size_t *count);
-	void *(*add)(struct ledger *l);
+	size_t offset, size; /* of the list, and of an item */
 } parts[LAB_LEDGER_PARTS] = {
-	{ "ledger_subject", false, 0, LAB_PROCESSES, &ledger_shape, sizeof(struct ledger),
-	  subject_items, subject_add },
-	{ "ledger_item", true, ITEM_ENTRY, LAB_PROCESSES, &ledger_entry_shape, sizeof(struct ledger_entry),
-	  entries_items, entries_add },
-	{ "ledger_item", true, ITEM_OTHER, LAB_PROCESSES, &ledger_other_shape, sizeof(struct ledger_other),
-	  others_items, others_add },
-	{ "ledger_item", true, ITEM_INTERRUPT, LAB_PROCESSES, &ledger_interrupt_shape,
-	  sizeof(struct ledger_interrupt), interrupts_items, interrupts_add },
-	{ "ledger_thread", true, 0, LAB_THREADS, &ledger_thread_shape, sizeof(struct ledger_thread),
-	  threads_items, threads_add },
-	{ "ledger_item", true, ITEM_DETAIL, LAB_THREADS, &ledger_detail_shape, sizeof(struct ledger_entry),
-	  details_items, details_add },
+	{ "ledger_subject", false, 0, LAB_PROCESSES, &ledger_shape, 0, 0 },
+	LIST("ledger_item", ITEM_ENTRY, LAB_PROCESSES, ledger_entry_shape, entries),
+	LIST("ledger_item", ITEM_OTHER, LAB_PROCESSES, ledger_other_shape, others),
+	LIST("ledger_item", ITEM_INTERRUPT, LAB_PROCESSES, ledger_interrupt_shape, interrupts),
+	LIST("ledger_thread", 0, LAB_THREADS, ledger_thread_shape, threads),
+	LIST("ledger_item", ITEM_DETAIL, LAB_THREADS, ledger_detail_shape, details),
 };
 
 static const char storing[] = "store a ledger in";
 
-static int prepare(struct lab *lab, int part, struct error *err)
-{
-	if (lab->add_ledger[part])
-		return 0;
-	struct strbuf columns = { 0 };
-	fields_columns(parts[part].shape->fields, true, &columns);
-	strbuf_puts(&columns, parts[part].list ? ", id" : ", execution");
-	char *sql = sql_insert(parts[part].table, columns.text);
-	int result = lab_prepare(lab, &lab->add_ledger[part], sql, storing, err);
-	free(sql);
-	strbuf_release(&columns);
-	return result;
-}
-
 static int insert_part(struct lab *lab, int part, int64_t execution, const struct ledger *l,
 		       struct error *err)
 {
-	size_t count;
-	const char *item = parts[part].items(l, &count);
-	if (count && prepare(lab, part, err))
+	byte_list list = { (char *)l, 1, 1 };
+	if (parts[part].list)
+		memcpy(&list, (const char *)l + parts[part].offset, sizeof list);
+	size_t count = list.count;
+	const char *item = list.items;
+	const struct lab_table table = { parts[part].table, parts[part].shape->fields,
+					 parts[part].list ? "id" : "execution", NULL };
+	if (count && !lab->add_ledger[part] &&
+	    lab_prepare_inserts(lab, &table, 1, &lab->add_ledger[part], storing, err))
 		return -1;
 	if (count >> POSITION_BITS)
 		return error_set(err, EXIT_USAGE, "a ledger has %zu rows of a kind, %d are room",
@@ -116,49 +76,27 @@ int lab_insert_ledger(struct lab *lab, int64_t execution, const struct ledger *l
 	return 0;
 }
 
-/* Whoever follows a detail to its thread must find one. */
-static bool threads_known(const struct ledger *l)
-{
-	for (size_t i = 0; i < l->details.count; i++)
-		if (l->details.items[i].thread >= l->threads.count)
-			return false;
-	return true;
-}
-
-static int prepare_reading(struct lab *lab, int part, const char *where, sqlite3_stmt **stmt,
-			   struct error *err)
-{
-	struct strbuf sql = { 0 };
-	fields_columns(parts[part].shape->fields, false, &sql);
-	char *columns = strbuf_detach(&sql);
-	if (parts[part].list)
-		strbuf_printf(&sql,
-			      "SELECT %s, e.id FROM (SELECT id, (%d * id + %d) << %d AS first FROM "
-			      "execution WHERE %s) e CROSS JOIN %s l "
-			      "ON l.id BETWEEN e.first AND e.first + %d ORDER BY e.id, l.id",
-			      columns, 1 << KIND_BITS, parts[part].kind, POSITION_BITS, where,
-			      parts[part].table, (1 << POSITION_BITS) - 1);
-	else
-		strbuf_printf(&sql,
-			      "SELECT %s, execution FROM %s WHERE execution IN "
-			      "(SELECT id FROM execution WHERE %s) ORDER BY execution",
-			      columns, parts[part].table, where);
-	int result = lab_prepare(lab, stmt, sql.text, "read", err);
-	free(columns);
-	strbuf_release(&sql);
-	return result;
-}
-
 static int read_part(struct lab *lab, int part, const struct lab_some *some, execution_list *into,
 		     struct error *err)
 {
+	const struct field *fields = parts[part].shape->fields;
 	sqlite3_stmt *stmt = NULL;
-	if (prepare_reading(lab, part, some->where, &stmt, err))
-		return -1;
-	sqlite3_bind_int64(stmt, 1, some->id);
-	int rc, result = 0, last = sqlite3_column_count(stmt) - 1;
+	int result;
+	if (parts[part].list)
+		result = lab_select(lab, &stmt, fields, ARGS(NUM(some->id)), err,
+				    ", e.id FROM (SELECT id, (%d * id + %d) << %d AS first FROM "
+				    "execution WHERE %s) e CROSS JOIN %s l "
+				    "ON l.id BETWEEN e.first AND e.first + %d ORDER BY e.id, l.id",
+				    1 << KIND_BITS, parts[part].kind, POSITION_BITS, some->where,
+				    parts[part].table, (1 << POSITION_BITS) - 1);
+	else
+		result = lab_select(lab, &stmt, fields, ARGS(NUM(some->id)), err,
+				    ", execution FROM %s WHERE execution IN "
+				    "(SELECT id FROM execution WHERE %s) ORDER BY execution",
+				    parts[part].table, some->where);
+	int last = sqlite3_column_count(stmt) - 1;
 	size_t from = 0;
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+	while (lab_row(lab, stmt, "read", &result, err)) {
 		int at = 0;
 		int64_t id = sqlite3_column_int64(stmt, last);
 		struct execution *x = lab_next_execution(into, &from, id);
@@ -166,12 +104,15 @@ static int read_part(struct lab *lab, int part, const struct lab_some *some, exe
 			continue;
 		if (parts[part].list && !x->ledger.present)
 			result = lab_damaged(lab, err, "a part of a ledger has no ledger");
-		else if (fields_read(stmt, &at, parts[part].shape->fields, parts[part].add(&x->ledger)))
+		else if (fields_read(stmt, &at, fields,
+				     parts[part].list
+					     ? lab_list_add((char *)&x->ledger + parts[part].offset,
+							    parts[part].size)
+					     : &x->ledger))
 			result = lab_damaged(lab, err, "a ledger has impossible values");
+		else
+			x->ledger.present = true;
 	}
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
 	return result;
 }
 
@@ -181,9 +122,14 @@ int lab_read_ledgers(struct lab *lab, const struct lab_some *some, enum lab_deta
 	for (int part = 0; part < LAB_LEDGER_PARTS; part++)
 		if (detail >= parts[part].detail && read_part(lab, part, some, into, err))
 			return -1;
-	for (size_t i = 0; i < into->count; i++)
-		if (!threads_known(&into->items[i].ledger))
-			return lab_damaged(lab, err, "a ledger has details of an unknown thread");
+	/* whoever follows a detail to its thread must find one */
+	for (size_t i = 0; i < into->count; i++) {
+		const struct ledger *l = &into->items[i].ledger;
+		for (size_t k = 0; k < l->details.count; k++)
+			if (l->details.items[k].thread >= l->threads.count)
+				return lab_damaged(lab, err,
+						   "a ledger has details of an unknown thread");
+	}
 	return 0;
 }
 
@@ -242,15 +188,9 @@ int lab_get_trace(struct lab *lab, int64_t execution, struct trace *into, struct
 		"SELECT version, events, names, lost, data FROM trace WHERE execution = ?";
 	sqlite3_stmt *stmt = NULL;
 	struct trace t = { 0 };
-	if (lab_prepare(lab, &stmt, sql, "read", err))
-		return -1;
-	sqlite3_bind_int64(stmt, 1, execution);
-	int rc = sqlite3_step(stmt), result = 0;
-	if (rc == SQLITE_ROW)
+	int result = lab_bound(lab, &stmt, sql, ARGS(NUM(execution)), "read", err);
+	while (lab_row(lab, stmt, "read", &result, err))
 		result = lab_read_trace(lab, stmt, 0, &t, err);
-	else if (rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
 	if (result)
 		return -1;
 	trace_release(into);

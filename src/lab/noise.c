@@ -5,17 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct noise_table_spec noise_tables[NOISE_TABLES] = {
+const struct lab_table noise_tables[NOISE_TABLES] = {
 	[NOISE_RUN] = { "noise", noise_settings_fields, "run", NULL },
 	[NOISE_CPU] = { "noise_cpu", noise_cpu_fields, "run, position", NULL },
 	[NOISE_BUCKET] = { "noise_bucket", noise_bucket_fields, "run, cpu", NULL },
-	[NOISE_SOURCE] = { "noise_source", noise_source_fields, "run, cpu, position", "sigma_ns" },
-	[NOISE_COMBINATION] = { "noise_combination", noise_combination_fields, "run, cpu, position",
-				"seen_sigma_ns, told_sigma_ns" },
+	[NOISE_SOURCE] = { "noise_source", noise_source_fields, "run, cpu, position, sigma_ns",
+			   NULL },
+	[NOISE_COMBINATION] = { "noise_combination", noise_combination_fields,
+				"run, cpu, position, seen_sigma_ns, told_sigma_ns", NULL },
 	[NOISE_VECTOR] = { "noise_vector", noise_untold_fields, "run, cpu, position", NULL },
 	[NOISE_PART] = { "noise_part", noise_part_fields, "run, position", NULL },
-	[NOISE_LONGEST] = { "noise_longest", noise_worst_fields, "run, position",
-			    "version, events, names, lost, data" },
+	[NOISE_LONGEST] = { "noise_longest", noise_worst_fields,
+			    "run, position, version, events, names, lost, data", NULL },
 	[NOISE_SHARE] = { "noise_share", noise_share_fields, "id", NULL },
 	[NOISE_LENGTH] = { "noise_length", noise_length_fields, "id", NULL },
 };
@@ -38,55 +39,29 @@ struct writer {
 	struct error *err;
 };
 
-static int prepare_all(struct writer *w)
-{
-	int result = 0;
-	for (int t = 0; t < NOISE_TABLES && !result; t++) {
-		const struct noise_table_spec *spec = &noise_tables[t];
-		struct strbuf columns = { 0 };
-		fields_columns(spec->fields, true, &columns);
-		strbuf_printf(&columns, ", %s", spec->keys);
-		if (spec->more)
-			strbuf_printf(&columns, ", %s", spec->more);
-		char *sql = sql_insert(spec->name, columns.text);
-		result = lab_prepare(w->lab, &w->stmts[t], sql, storing, w->err);
-		free(sql);
-		strbuf_release(&columns);
-	}
-	return result;
-}
-
-/* Binds a row but for `more`, which begins at the number returned. Tables that are keyed by run
- * take it from the writer, then as many of the two keys as they have. */
+/* Binds a row but for what is no key, which begins at the number returned. Tables that are keyed by
+ * run take it from the writer, then as many of the two keys as they have. */
 static int bind_row(struct writer *w, enum noise_table t, const void *row, uint64_t first,
 		    uint64_t second)
 {
-	const char *keys = noise_tables[t].keys;
+	const char *keys = noise_tables[t].more;
 	sqlite3_stmt *stmt = w->stmts[t];
 	int at = 1;
 	fields_bind(stmt, &at, noise_tables[t].fields, row);
-	if (strcmp(keys, "id") == 0) {
+	if (strcmp(keys, "id") != 0)
+		sqlite3_bind_int64(stmt, at++, w->run);
+	if (strcmp(keys, "run") != 0)
 		sqlite3_bind_int64(stmt, at++, (int64_t)first);
-		return at;
-	}
-	sqlite3_bind_int64(stmt, at++, w->run);
-	if ((keys = strchr(keys, ',')))
-		sqlite3_bind_int64(stmt, at++, (int64_t)first);
-	if (keys && strchr(keys + 1, ','))
+	if (strstr(keys, "cpu, position"))
 		sqlite3_bind_int64(stmt, at++, (int64_t)second);
 	return at;
-}
-
-static int done(struct writer *w, enum noise_table t)
-{
-	return lab_done(w->lab, w->stmts[t], storing, w->err);
 }
 
 static int add_row(struct writer *w, enum noise_table t, const void *row, uint64_t first,
 		   uint64_t second)
 {
 	bind_row(w, t, row, first, second);
-	return done(w, t);
+	return lab_done(w->lab, w->stmts[t], storing, w->err);
 }
 
 static int add_lengths(struct writer *w, size_t cpu, enum length_kind kind, size_t owner,
@@ -120,87 +95,64 @@ static int add_buckets(struct writer *w, size_t cpu, const struct noise_cpu *c)
 	return 0;
 }
 
-static int add_source(struct writer *w, size_t cpu, size_t i, const struct noise_source *s)
-{
-	int at = bind_row(w, NOISE_SOURCE, s, cpu, i);
-	sqlite3_bind_double(w->stmts[NOISE_SOURCE], at, noise_spread_sigma(&s->spread));
-	return done(w, NOISE_SOURCE) || add_lengths(w, cpu, LENGTH_SOURCE, i, &s->lengths) ||
-	       add_lengths(w, cpu, LENGTH_INTERVAL, i, &s->intervals);
-}
-
-static int add_combination(struct writer *w, size_t cpu, size_t i,
-			   const struct noise_combination *x)
-{
-	int at = bind_row(w, NOISE_COMBINATION, x, cpu, i);
-	sqlite3_bind_double(w->stmts[NOISE_COMBINATION], at, noise_spread_sigma(&x->seen));
-	sqlite3_bind_double(w->stmts[NOISE_COMBINATION], at + 1, noise_spread_sigma(&x->told));
-	return done(w, NOISE_COMBINATION) ||
-	       add_lengths(w, cpu, LENGTH_SEEN, i, &x->seen_lengths) ||
-	       add_lengths(w, cpu, LENGTH_TOLD, i, &x->told_lengths);
-}
-
 static int add_cpu(struct writer *w, size_t cpu, const struct noise_cpu *c)
 {
+	sqlite3_stmt *sources = w->stmts[NOISE_SOURCE], *combinations = w->stmts[NOISE_COMBINATION];
 	if (add_row(w, NOISE_CPU, c, cpu, 0) || add_buckets(w, cpu, c))
 		return -1;
-	for (size_t i = 0; i < c->sources.count; i++)
-		if (add_source(w, cpu, i, &c->sources.items[i]))
+	for (size_t i = 0; i < c->sources.count; i++) {
+		const struct noise_source *s = &c->sources.items[i];
+		int at = bind_row(w, NOISE_SOURCE, s, cpu, i);
+		sqlite3_bind_double(sources, at, noise_spread_sigma(&s->spread));
+		if (lab_done(w->lab, sources, storing, w->err) ||
+		    add_lengths(w, cpu, LENGTH_SOURCE, i, &s->lengths) ||
+		    add_lengths(w, cpu, LENGTH_INTERVAL, i, &s->intervals))
 			return -1;
-	for (size_t i = 0; i < c->combinations.count; i++)
-		if (add_combination(w, cpu, i, &c->combinations.items[i]))
+	}
+	for (size_t i = 0; i < c->combinations.count; i++) {
+		const struct noise_combination *x = &c->combinations.items[i];
+		int at = bind_row(w, NOISE_COMBINATION, x, cpu, i);
+		sqlite3_bind_double(combinations, at, noise_spread_sigma(&x->seen));
+		sqlite3_bind_double(combinations, at + 1, noise_spread_sigma(&x->told));
+		if (lab_done(w->lab, combinations, storing, w->err) ||
+		    add_lengths(w, cpu, LENGTH_SEEN, i, &x->seen_lengths) ||
+		    add_lengths(w, cpu, LENGTH_TOLD, i, &x->told_lengths))
 			return -1;
+	}
 	for (size_t i = 0; i < c->untold.count; i++)
 		if (add_row(w, NOISE_VECTOR, &c->untold.items[i], cpu, i))
 			return -1;
 	return 0;
 }
 
-static int add_part(struct writer *w, size_t part, const struct noise_part *p)
-{
-	uint64_t id = (uint64_t)w->run << NOISE_RUN_SHIFT | (uint64_t)part << NOISE_CPU_SHIFT;
-	if (add_row(w, NOISE_PART, p, part, 0))
-		return -1;
-	for (size_t i = 0; i < p->shares.count; i++)
-		if (add_row(w, NOISE_SHARE, &p->shares.items[i], id + i, 0))
-			return -1;
-	return 0;
-}
-
-static int add_longest(struct writer *w, size_t i, const struct noise_worst *x)
-{
-	int at = bind_row(w, NOISE_LONGEST, x, i, 0);
-	sqlite3_stmt *stmt = w->stmts[NOISE_LONGEST];
-	for (int column = 0; column < 5 && !x->trace.present; column++)
-		sqlite3_bind_null(stmt, at + column);
-	if (x->trace.present && lab_bind_trace(w->lab, stmt, at, &x->trace, storing, w->err))
-		return -1;
-	return done(w, NOISE_LONGEST);
-}
-
 static int add_all(struct writer *w, const struct noise *n)
 {
+	sqlite3_stmt *stmt = w->stmts[NOISE_LONGEST];
 	if (add_row(w, NOISE_RUN, n, 0, 0))
 		return -1;
 	for (size_t i = 0; i < n->cpus.count; i++)
 		if (add_cpu(w, i, &n->cpus.items[i]))
 			return -1;
-	for (size_t i = 0; i < n->parts.count; i++)
-		if (add_part(w, i, &n->parts.items[i]))
+	for (size_t i = 0; i < n->parts.count; i++) {
+		const struct noise_part *p = &n->parts.items[i];
+		uint64_t id = (uint64_t)w->run << NOISE_RUN_SHIFT | (uint64_t)i << NOISE_CPU_SHIFT;
+		if (add_row(w, NOISE_PART, p, i, 0))
 			return -1;
-	for (size_t i = 0; i < n->worst.count; i++)
-		if (add_longest(w, i, &n->worst.items[i]))
-			return -1;
-	return 0;
-}
-
-static bool has_room_for_part(const struct noise *n, const struct noise_part *p)
-{
-	for (size_t i = 0; i < p->shares.count; i++) {
-		const struct noise_share *s = &p->shares.items[i];
-		if (s->cpu >= n->cpus.count || s->source >= n->cpus.items[s->cpu].sources.count)
-			return false;
+		for (size_t k = 0; k < p->shares.count; k++)
+			if (add_row(w, NOISE_SHARE, &p->shares.items[k], id + k, 0))
+				return -1;
 	}
-	return p->shares.count <= NOISE_POSITION_LIMIT;
+	for (size_t i = 0; i < n->worst.count; i++) {
+		const struct noise_worst *x = &n->worst.items[i];
+		int at = bind_row(w, NOISE_LONGEST, x, i, 0);
+		for (int column = 0; column < 5 && !x->trace.present; column++)
+			sqlite3_bind_null(stmt, at + column);
+		if ((x->trace.present &&
+		     lab_bind_trace(w->lab, stmt, at, &x->trace, storing, w->err)) ||
+		    lab_done(w->lab, stmt, storing, w->err))
+			return -1;
+	}
+	return 0;
 }
 
 /* What could not be read again is not stored; ids would run into each other, too. */
@@ -211,33 +163,21 @@ static bool has_room(int64_t run, const struct noise *n)
 	for (size_t i = 0; fits && i < n->cpus.count; i++)
 		fits = n->cpus.items[i].sources.count <= NOISE_SOURCES_MAX + NOISE_CLASSES &&
 		       n->cpus.items[i].combinations.count <= NOISE_COMBINATIONS_MAX + 1;
-	for (size_t i = 0; fits && i < n->parts.count; i++)
-		fits = has_room_for_part(n, &n->parts.items[i]);
+	for (size_t i = 0; fits && i < n->parts.count; i++) {
+		const struct noise_part *p = &n->parts.items[i];
+		fits = p->shares.count <= NOISE_POSITION_LIMIT;
+		for (size_t k = 0; fits && k < p->shares.count; k++) {
+			const struct noise_share *s = &p->shares.items[k];
+			fits = s->cpu < n->cpus.count &&
+			       s->source < n->cpus.items[s->cpu].sources.count;
+		}
+	}
 	return fits;
 }
 
-int lab_need_noise(struct lab *lab, int64_t id, struct error *err)
+int lab_need_noise(struct lab *lab, int64_t run, struct error *err)
 {
-	struct run run = { 0 };
-	if (lab_get_run(lab, id, &run, err))
-		return -1;
-	enum subject_kind kind = run.kind;
-	run_release(&run);
-	if (kind == SUBJECT_CPU)
-		return 0;
-	error_set(err, EXIT_USAGE, "run %" PRId64 " is not one of 'tare noise'", id);
-	return error_hint(err, "'tare show %" PRId64 "' shows it", id);
-}
-
-static int delete_noise(struct lab *lab, int64_t run, struct error *err)
-{
-	sqlite3_stmt *stmt = NULL;
-	if (lab_prepare(lab, &stmt, "DELETE FROM noise WHERE run = ?", storing, err))
-		return -1;
-	sqlite3_bind_int64(stmt, 1, run);
-	int result = lab_done(lab, stmt, storing, err);
-	sqlite3_finalize(stmt);
-	return result;
+	return lab_need_kind(lab, run, SUBJECT_CPU, "is not one of 'tare noise'", err);
 }
 
 int lab_put_noise(struct lab *lab, int64_t run, const struct noise *n, struct error *err)
@@ -248,35 +188,17 @@ int lab_put_noise(struct lab *lab, int64_t run, const struct noise *n, struct er
 				 "the noise of run %" PRId64 " is beyond the bounds of a lab", run);
 	if (lab_begin(lab, storing, err))
 		return -1;
-	int result = lab_need_noise(lab, run, err) || delete_noise(lab, run, err) ||
-		     prepare_all(&w) || add_all(&w, n);
+	int result =
+		lab_need_noise(lab, run, err) ||
+		lab_change(lab, "DELETE FROM noise WHERE run = ?", ARGS(NUM(run)), storing, err) ||
+		lab_prepare_inserts(lab, noise_tables, NOISE_TABLES, w.stmts, storing, err) ||
+		add_all(&w, n);
 	for (int t = 0; t < NOISE_TABLES; t++)
 		sqlite3_finalize(w.stmts[t]);
-	if (!result)
-		result = lab_commit(lab, storing, err);
-	lab_rollback(lab);
-	return result ? -1 : 0;
+	return lab_finish(lab, result, storing, err);
 }
 
 /* ---- baselines ---- */
-
-/* The machine a run was made on; an error when it does not say. */
-static int read_identity(struct lab *lab, int64_t run, char identity[17], struct error *err)
-{
-	struct run r = { 0 };
-	struct machine m = { 0 };
-	int result = lab_get_run(lab, run, &r, err);
-	if (!result && !r.machine)
-		result = error_set(err, EXIT_USAGE,
-				   "run %" PRId64 " does not say which machine it was made on",
-				   run);
-	if (!result)
-		result = lab_get_machine(lab, r.machine, &m, err);
-	machine_identity(&m, identity);
-	machine_release(&m);
-	run_release(&r);
-	return result;
-}
 
 int lab_set_baseline(struct lab *lab, int64_t run, struct error *err)
 {
@@ -284,39 +206,29 @@ int lab_set_baseline(struct lab *lab, int64_t run, struct error *err)
 	static const char sql[] =
 		"INSERT OR REPLACE INTO noise_baseline (identity, run) VALUES (?, ?)";
 	char identity[17];
-	sqlite3_stmt *stmt = NULL;
+	struct run r = { 0 };
+	struct machine m = { 0 };
 	if (lab_begin(lab, doing, err))
 		return -1;
-	int result = lab_need_noise(lab, run, err) || read_identity(lab, run, identity, err) ||
-		     lab_prepare(lab, &stmt, sql, doing, err);
-	if (!result) {
-		sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
-		sqlite3_bind_int64(stmt, 2, run);
-		result = lab_done(lab, stmt, doing, err);
-	}
-	sqlite3_finalize(stmt);
+	int result = lab_need_noise(lab, run, err) || lab_get_run(lab, run, &r, err);
+	if (!result && !r.machine)
+		result = error_set(err, EXIT_USAGE,
+				   "run %" PRId64 " does not say which machine it was made on",
+				   run);
 	if (!result)
-		result = lab_commit(lab, doing, err);
-	lab_rollback(lab);
-	return result ? -1 : 0;
+		result = lab_get_machine(lab, r.machine, &m, err);
+	machine_identity(&m, identity);
+	if (!result)
+		result = lab_change(lab, sql, ARGS(TEXT(identity), NUM(run)), doing, err);
+	machine_release(&m);
+	run_release(&r);
+	return lab_finish(lab, result, doing, err);
 }
 
 int lab_get_baseline(struct lab *lab, const struct machine *m, int64_t *run, struct error *err)
 {
 	char identity[17];
-	sqlite3_stmt *stmt = NULL;
 	machine_identity(m, identity);
-	if (lab_prepare(lab, &stmt, "SELECT run FROM noise_baseline WHERE identity = ?", "read",
-			err))
-		return -1;
-	sqlite3_bind_text(stmt, 1, identity, -1, SQLITE_STATIC);
-	int rc = sqlite3_step(stmt), result = 0;
-	if (rc == SQLITE_ROW)
-		*run = sqlite3_column_int64(stmt, 0);
-	else if (rc == SQLITE_DONE)
-		*run = 0;
-	else
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
-	return result;
+	return lab_number(lab, "SELECT run FROM noise_baseline WHERE identity = ?",
+			  ARGS(TEXT(identity)), run, err);
 }

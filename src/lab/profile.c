@@ -34,33 +34,24 @@ static int64_t id_of(const struct writer *w, enum profile_kind kind, uint32_t po
 	return w->s->ids[kind].items[w->at[kind][position]].id;
 }
 
-static sqlite3_stmt *statement(struct writer *w, enum profile_statement which)
+static sqlite3_stmt *statement(struct writer *w, enum profile_statement which,
+			       const struct arg *args)
 {
-	return profile_statement(w->lab, which, storing, w->err);
-}
-
-/* A name as it is looked up; NULL for NULL. */
-static void bind_key(sqlite3_stmt *stmt, int at, const char *bytes)
-{
-	if (bytes)
-		sqlite3_bind_blob64(stmt, at, bytes, strlen(bytes), SQLITE_STATIC);
-	else
-		sqlite3_bind_null(stmt, at);
-}
-
-static void bind_id(sqlite3_stmt *stmt, int at, int64_t id)
-{
-	if (id)
-		sqlite3_bind_int64(stmt, at, id);
-	else
-		sqlite3_bind_null(stmt, at);
+	sqlite3_stmt *stmt = profile_statement(w->lab, which, storing, w->err);
+	if (stmt)
+		lab_bind(stmt, 1, args);
+	return stmt;
 }
 
 /* Fills in the id (0: there is none) and, where the statement tells, whether it is complete. */
-static int find(struct writer *w, sqlite3_stmt *stmt, struct known *k)
+static int find(struct writer *w, enum profile_statement which, const struct arg *args,
+		struct known *k)
 {
-	int rc = sqlite3_step(stmt);
+	sqlite3_stmt *stmt = statement(w, which, args);
 	*k = (struct known){ 0 };
+	if (!stmt)
+		return -1;
+	int rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW) {
 		k->id = sqlite3_column_int64(stmt, 0);
 		k->complete = sqlite3_column_count(stmt) > 1 && sqlite3_column_int(stmt, 1);
@@ -70,8 +61,16 @@ static int find(struct writer *w, sqlite3_stmt *stmt, struct known *k)
 	return result;
 }
 
-static int add(struct writer *w, sqlite3_stmt *stmt, struct known *k, size_t bytes)
+/* Adds the row that an object and the arguments behind its fields make. */
+static int add_row(struct writer *w, enum profile_statement which, const void *object,
+		   const struct arg *args, struct known *k, size_t bytes)
 {
+	sqlite3_stmt *stmt = statement(w, which, NULL);
+	int at = 1;
+	if (!stmt)
+		return -1;
+	fields_bind(stmt, &at, profile_tables[which].fields, object);
+	lab_bind(stmt, at, args);
 	if (lab_done(w->lab, stmt, storing, w->err))
 		return -1;
 	k->id = sqlite3_last_insert_rowid(w->lab->db);
@@ -91,29 +90,17 @@ static int store_object(struct writer *w, uint32_t i)
 	const struct profile_object *o = &w->p->objects.items[i];
 	uint32_t at = w->at[KIND_OBJECT][i] = profile_add_object(&w->s->known, o);
 	struct known *k = known_at(w, KIND_OBJECT, at);
-	sqlite3_stmt *stmt;
 	if (k->id)
 		return 0;
-	if (!(stmt = statement(w, FIND_OBJECT)))
+	if (find(w, FIND_OBJECT,
+		 ARGS(NUM(w->run), RAW(o->path), NUM(o->pid), NUM(o->inode), NUM(o->device),
+		      BYTES(o->build_id, o->build_id_size), NUM(o->kind)),
+		 k))
 		return -1;
-	/* a blob of no bytes is no NULL */
-	const void *build_id = o->build_id;
-	sqlite3_bind_int64(stmt, 1, w->run);
-	bind_key(stmt, 2, o->path);
-	sqlite3_bind_int64(stmt, 3, o->pid);
-	sqlite3_bind_int64(stmt, 4, (int64_t)o->inode);
-	sqlite3_bind_int64(stmt, 5, (int64_t)o->device);
-	sqlite3_bind_blob(stmt, 6, build_id, o->build_id_size, SQLITE_STATIC);
-	sqlite3_bind_int64(stmt, 7, o->kind);
-	if (find(w, stmt, k) || k->id)
-		return k->id ? 0 : -1;
-	if (!(stmt = statement(w, ADD_OBJECT)))
-		return -1;
-	int column = 3;
-	sqlite3_bind_int64(stmt, 1, w->run);
-	sqlite3_bind_blob(stmt, 2, build_id, o->build_id_size, SQLITE_STATIC);
-	fields_bind(stmt, &column, profile_object_fields, o);
-	return add(w, stmt, k, OBJECT_BYTES + 2 * length_of(o->path));
+	return k->id ? 0
+		     : add_row(w, ADD_OBJECT, o,
+			       ARGS(NUM(w->run), BYTES(o->build_id, o->build_id_size)), k,
+			       OBJECT_BYTES + 2 * length_of(o->path));
 }
 
 static int store_app(struct writer *w, uint32_t i)
@@ -122,45 +109,15 @@ static int store_app(struct writer *w, uint32_t i)
 	bool kernel = a->object == PROFILE_NONE;
 	uint32_t object = kernel ? PROFILE_NONE : w->at[KIND_OBJECT][a->object];
 	uint32_t at = w->at[KIND_APP][i] = profile_add_app(&w->s->known, a->name, object);
-	int64_t object_id = kernel ? 0 : id_of(w, KIND_OBJECT, a->object);
+	int64_t id = kernel ? 0 : id_of(w, KIND_OBJECT, a->object);
 	struct known *k = known_at(w, KIND_APP, at);
-	sqlite3_stmt *stmt;
 	if (k->id)
 		return 0;
-	if (!(stmt = statement(w, FIND_APP)))
+	if (find(w, FIND_APP, ARGS(NUM(w->run), RAW(a->name), ID(id)), k))
 		return -1;
-	sqlite3_bind_int64(stmt, 1, w->run);
-	bind_key(stmt, 2, a->name);
-	bind_id(stmt, 3, object_id);
-	if (find(w, stmt, k) || k->id)
-		return k->id ? 0 : -1;
-	if (!(stmt = statement(w, ADD_APP)))
-		return -1;
-	int column = 3;
-	sqlite3_bind_int64(stmt, 1, w->run);
-	bind_id(stmt, 2, object_id);
-	raw_bind(stmt, &column, a->name);
-	return add(w, stmt, k, OBJECT_BYTES + 2 * length_of(a->name));
-}
-
-static int store_cgroup(struct writer *w, const struct profile_instance *i, struct known *k)
-{
-	sqlite3_stmt *stmt = statement(w, FIND_CGROUP);
-	if (!stmt)
-		return -1;
-	sqlite3_bind_int64(stmt, 1, w->run);
-	bind_key(stmt, 2, i->cgroup);
-	bind_key(stmt, 3, i->container);
-	if (find(w, stmt, k) || k->id)
-		return k->id ? 0 : -1;
-	if (!(stmt = statement(w, ADD_CGROUP)))
-		return -1;
-	int column = 2;
-	sqlite3_bind_int64(stmt, 1, w->run);
-	raw_bind(stmt, &column, i->cgroup);
-	raw_bind(stmt, &column, i->container);
-	return add(w, stmt, k,
-		   OBJECT_BYTES + 2 * length_of(i->cgroup) + 2 * length_of(i->container));
+	return k->id ? 0
+		     : add_row(w, ADD_APP, a, ARGS(NUM(w->run), ID(id)), k,
+			       OBJECT_BYTES + 2 * length_of(a->name));
 }
 
 static int store_instance(struct writer *w, uint32_t i)
@@ -170,25 +127,23 @@ static int store_instance(struct writer *w, uint32_t i)
 	instance.app = w->at[KIND_APP][instance.app];
 	uint32_t at = w->at[KIND_INSTANCE][i] = profile_add_instance(&w->s->known, &instance);
 	struct known *k = known_at(w, KIND_INSTANCE, at), cgroup;
-	sqlite3_stmt *stmt;
 	if (k->id)
 		return 0;
-	if (!(stmt = statement(w, FIND_INSTANCE)))
+	if (find(w, FIND_INSTANCE,
+		 ARGS(NUM(w->run), NUM(instance.pid), NUM(instance.start_ns),
+		      NUM(instance.exec_id)),
+		 k))
 		return -1;
-	sqlite3_bind_int64(stmt, 1, w->run);
-	sqlite3_bind_int64(stmt, 2, instance.pid);
-	sqlite3_bind_int64(stmt, 3, (int64_t)instance.start_ns);
-	sqlite3_bind_int64(stmt, 4, (int64_t)instance.exec_id);
-	if (find(w, stmt, k) || k->id)
-		return k->id ? 0 : -1;
-	if (store_cgroup(w, &instance, &cgroup) || !(stmt = statement(w, ADD_INSTANCE)))
+	if (k->id)
+		return 0;
+	if (find(w, FIND_CGROUP, ARGS(NUM(w->run), RAW(instance.cgroup), RAW(instance.container)),
+		 &cgroup) ||
+	    (!cgroup.id && add_row(w, ADD_CGROUP, &instance, ARGS(NUM(w->run)), &cgroup,
+				   OBJECT_BYTES + 2 * length_of(instance.cgroup) +
+					   2 * length_of(instance.container))))
 		return -1;
-	int column = 4;
-	sqlite3_bind_int64(stmt, 1, w->run);
-	sqlite3_bind_int64(stmt, 2, app);
-	sqlite3_bind_int64(stmt, 3, cgroup.id);
-	fields_bind(stmt, &column, profile_instance_fields, &instance);
-	return add(w, stmt, k, INSTANCE_BYTES);
+	return add_row(w, ADD_INSTANCE, &instance, ARGS(NUM(w->run), NUM(app), NUM(cgroup.id)), k,
+		       INSTANCE_BYTES);
 }
 
 static int store_thread(struct writer *w, uint32_t i)
@@ -198,28 +153,16 @@ static int store_thread(struct writer *w, uint32_t i)
 	uint32_t at = w->at[KIND_THREAD][i] =
 		profile_add_thread(&w->s->known, instance, t->tid, NULL);
 	struct known *k = known_at(w, KIND_THREAD, at);
-	bool renamed = strcmp(w->s->known.threads.items[at].comm, t->comm) != 0;
-	sqlite3_stmt *stmt;
-	if (k->id && !renamed)
+	int64_t of = id_of(w, KIND_INSTANCE, t->instance);
+	if (k->id && strcmp(w->s->known.threads.items[at].comm, t->comm) == 0)
 		return 0;
-	if (!k->id) {
-		if (!(stmt = statement(w, FIND_THREAD)))
-			return -1;
-		sqlite3_bind_int64(stmt, 1, id_of(w, KIND_INSTANCE, t->instance));
-		sqlite3_bind_int64(stmt, 2, t->tid);
-		if (find(w, stmt, k))
-			return -1;
-	}
-	profile_add_thread(&w->s->known, instance, t->tid, t->comm);
-	bool there = k->id != 0;
-	if (!(stmt = statement(w, there ? NAME_THREAD : ADD_THREAD)))
+	if (!k->id && find(w, FIND_THREAD, ARGS(NUM(of), NUM(t->tid)), k))
 		return -1;
-	sqlite3_bind_int64(stmt, 1, there ? k->id : id_of(w, KIND_INSTANCE, t->instance));
-	if (!there)
-		sqlite3_bind_int64(stmt, 2, t->tid);
-	sqlite3_bind_text(stmt, there ? 2 : 3, t->comm, (int)strnlen(t->comm, sizeof t->comm - 1),
-			  SQLITE_STATIC);
-	return there ? lab_done(w->lab, stmt, storing, w->err) : add(w, stmt, k, THREAD_BYTES + 8);
+	profile_add_thread(&w->s->known, instance, t->tid, t->comm);
+	if (!k->id)
+		return add_row(w, ADD_THREAD, t, ARGS(NUM(of)), k, THREAD_BYTES + 8);
+	sqlite3_stmt *stmt = statement(w, NAME_THREAD, ARGS(NUM(k->id), TEXT(t->comm)));
+	return stmt ? lab_done(w->lab, stmt, storing, w->err) : -1;
 }
 
 static int store_function(struct writer *w, uint32_t i)
@@ -229,22 +172,13 @@ static int store_function(struct writer *w, uint32_t i)
 	f.object = w->at[KIND_OBJECT][f.object];
 	uint32_t at = w->at[KIND_FUNCTION][i] = profile_add_function(&w->s->known, &f);
 	struct known *k = known_at(w, KIND_FUNCTION, at);
-	sqlite3_stmt *stmt;
 	if (k->id)
 		return 0;
-	if (!(stmt = statement(w, FIND_FUNCTION)))
+	if (find(w, FIND_FUNCTION, ARGS(NUM(object), NUM(f.address), RAW(f.name)), k))
 		return -1;
-	sqlite3_bind_int64(stmt, 1, object);
-	sqlite3_bind_int64(stmt, 2, (int64_t)f.address);
-	bind_key(stmt, 3, f.name);
-	if (find(w, stmt, k) || k->id)
-		return k->id ? 0 : -1;
-	if (!(stmt = statement(w, ADD_FUNCTION)))
-		return -1;
-	int column = 2;
-	sqlite3_bind_int64(stmt, 1, object);
-	fields_bind(stmt, &column, profile_function_fields, &f);
-	return add(w, stmt, k, FUNCTION_BYTES + 2 * length_of(f.name) + length_of(f.file));
+	return k->id ? 0
+		     : add_row(w, ADD_FUNCTION, &f, ARGS(NUM(object)), k,
+			       FUNCTION_BYTES + 2 * length_of(f.name) + length_of(f.file));
 }
 
 static int store_code(struct writer *w, uint32_t i)
@@ -253,9 +187,6 @@ static int store_code(struct writer *w, uint32_t i)
 	struct known *k = known_at(w, KIND_FUNCTION, w->at[KIND_FUNCTION][c->function]);
 	if (k->complete || c->size == 0)
 		return 0;
-	sqlite3_stmt *stmt = statement(w, ADD_CODE);
-	if (!stmt)
-		return -1;
 	if (!w->zstd)
 		w->zstd = ZSTD_createCCtx();
 	size_t room = ZSTD_compressBound(c->size);
@@ -265,55 +196,13 @@ static int store_code(struct writer *w, uint32_t i)
 		free(bytes);
 		return error_set(w->err, EXIT_ENVIRONMENT, "no memory to compress code");
 	}
-	sqlite3_bind_int64(stmt, 1, k->id);
-	sqlite3_bind_int64(stmt, 2, c->size);
-	sqlite3_bind_blob64(stmt, 3, bytes, length, free);
-	if (lab_done(w->lab, stmt, storing, w->err))
-		return -1;
-	sqlite3_clear_bindings(stmt);
+	sqlite3_stmt *stmt = statement(
+		w, ADD_CODE, ARGS(NUM(k->id), NUM(c->size), BYTES(bytes, (int64_t)length)));
+	int result = stmt ? lab_done(w->lab, stmt, storing, w->err) : -1;
+	free(bytes);
 	w->bytes += CODE_BYTES + length;
-	k->complete = true;
-	return 0;
-}
-
-static int store_frames(struct writer *w, const struct profile_location *l, int64_t location)
-{
-	sqlite3_stmt *stmt = statement(w, ADD_FRAME);
-	if (!stmt)
-		return -1;
-	for (uint32_t i = 0; i < l->frames; i++) {
-		const struct profile_frame *f = &w->p->frames.items[l->first_frame + i];
-		int column = 5;
-		sqlite3_bind_int64(stmt, 1, location);
-		sqlite3_bind_int64(stmt, 2, i);
-		sqlite3_bind_int64(stmt, 3, id_of(w, KIND_FUNCTION, f->function));
-		sqlite3_bind_int64(stmt, 4, f->line);
-		raw_bind(stmt, &column, f->file);
-		if (lab_done(w->lab, stmt, storing, w->err))
-			return -1;
-		w->bytes += FRAME_BYTES + length_of(f->file);
-	}
-	return 0;
-}
-
-/* The id of a location; *added: it was not there. */
-static int find_location(struct writer *w, const struct profile_location *l, struct known *k,
-			 bool *added)
-{
-	sqlite3_stmt *stmt = statement(w, FIND_LOCATION);
-	if (!stmt)
-		return -1;
-	sqlite3_bind_int64(stmt, 1, id_of(w, KIND_OBJECT, l->object));
-	sqlite3_bind_int64(stmt, 2, (int64_t)l->offset);
-	if (find(w, stmt, k) || k->id)
-		return k->id ? 0 : -1;
-	if (!(stmt = statement(w, ADD_LOCATION)))
-		return -1;
-	*added = true;
-	sqlite3_bind_int64(stmt, 1, id_of(w, KIND_OBJECT, l->object));
-	sqlite3_bind_int64(stmt, 2, (int64_t)l->offset);
-	sqlite3_bind_int64(stmt, 3, (int64_t)(l->address - l->offset));
-	return add(w, stmt, k, LOCATION_BYTES);
+	k->complete = !result;
+	return result;
 }
 
 /* One that was stored before it was looked up gets its address and frames now. */
@@ -324,74 +213,67 @@ static int store_location(struct writer *w, uint32_t i)
 		profile_add_location(&w->s->known, w->at[KIND_OBJECT][l->object], l->offset);
 	struct known *k = known_at(w, KIND_LOCATION, at);
 	uint64_t *address = &w->s->known.locations.items[at].address;
+	int64_t object = id_of(w, KIND_OBJECT, l->object),
+		shift = (int64_t)(l->address - l->offset);
 	bool added = false;
-	if (!k->id && find_location(w, l, k, &added))
+	if (!k->id && find(w, FIND_LOCATION, ARGS(NUM(object), NUM(l->offset)), k))
 		return -1;
+	if (!k->id) {
+		if (add_row(w, ADD_LOCATION, l, ARGS(NUM(object), NUM(shift)), k, LOCATION_BYTES))
+			return -1;
+		added = true;
+	}
 	bool moved = l->address != *address && (l->frames || l->address != l->offset);
 	if (k->complete || (!l->frames && !moved))
 		return 0;
 	*address = l->address;
 	if (!added && moved) {
-		sqlite3_stmt *stmt = statement(w, MOVE_LOCATION);
-		if (!stmt)
-			return -1;
-		sqlite3_bind_int64(stmt, 1, k->id);
-		sqlite3_bind_int64(stmt, 2, (int64_t)(l->address - l->offset));
-		if (lab_done(w->lab, stmt, storing, w->err))
+		sqlite3_stmt *stmt = statement(w, MOVE_LOCATION, ARGS(NUM(k->id), NUM(shift)));
+		if (!stmt || lab_done(w->lab, stmt, storing, w->err))
 			return -1;
 	}
 	k->complete = l->frames > 0;
-	return store_frames(w, l, k->id);
-}
-
-static uint32_t hash_of(const char *text, uint32_t hash)
-{
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 16777619u;
-	return hash;
-}
-
-static int find_chain(struct writer *w, const struct profile_stack *s, struct known *k)
-{
-	struct strbuf links = { 0 };
-	strbuf_puts(&links, "");
-	for (uint32_t i = 1; i < s->count; i++)
-		strbuf_printf(&links, ",%" PRId64,
-			      id_of(w, KIND_LOCATION, w->p->links.items[s->first + i]));
-	const char *text = strbuf_text(&links);
-	uint32_t hash = hash_of(text, s->kernel * STACK_ENDS + s->end);
-	int result = -1;
-	for (int adding = 0; adding < 2; adding++) {
-		sqlite3_stmt *stmt = statement(w, adding ? ADD_CHAIN : FIND_CHAIN);
-		if (!stmt)
-			break;
-		sqlite3_bind_int64(stmt, 1, w->run);
-		sqlite3_bind_int64(stmt, 2, hash);
-		sqlite3_bind_int64(stmt, 3, s->kernel);
-		sqlite3_bind_int64(stmt, 4, s->end);
-		sqlite3_bind_text64(stmt, 5, text, links.length, SQLITE_STATIC, SQLITE_UTF8);
-		result = adding ? add(w, stmt, k, CHAIN_BYTES + links.length) : find(w, stmt, k);
-		sqlite3_clear_bindings(stmt);
-		if (result || k->id)
-			break;
+	for (uint32_t f = 0; f < l->frames; f++) {
+		const struct profile_frame *frame = &w->p->frames.items[l->first_frame + f];
+		int64_t function = id_of(w, KIND_FUNCTION, frame->function);
+		struct known none;
+		if (add_row(w, ADD_FRAME, frame, ARGS(NUM(k->id), NUM(f), NUM(function)), &none,
+			    FRAME_BYTES + length_of(frame->file)))
+			return -1;
 	}
-	strbuf_release(&links);
-	return result;
+	return 0;
 }
 
 static int store_chain(struct writer *w, uint32_t i)
 {
 	const struct profile_stack *s = &w->p->stack_list.items[i];
-	uint32_t callers = s->count ? s->count - 1 : 0;
-	ARRAY(uint32_t) links = { 0 };
-	array_reserve(&links, callers + 1);
-	for (uint32_t c = 0; c < callers; c++)
-		links.items[c] = w->at[KIND_LOCATION][w->p->links.items[s->first + 1 + c]];
+	const uint32_t *callers = w->p->links.items + s->first + 1;
+	uint32_t count = s->count ? s->count - 1 : 0;
+	ARRAY(uint32_t) known = { 0 };
+	array_reserve(&known, count + 1);
+	for (uint32_t c = 0; c < count; c++)
+		known.items[c] = w->at[KIND_LOCATION][callers[c]];
 	uint32_t at = w->at[KIND_CHAIN][i] =
-		profile_add_stack(&w->s->known, links.items, callers, s->kernel, s->end);
-	array_release(&links);
+		profile_add_stack(&w->s->known, known.items, count, s->kernel, s->end);
+	array_release(&known);
 	struct known *k = known_at(w, KIND_CHAIN, at);
-	return k->id ? 0 : find_chain(w, s, k);
+	if (k->id)
+		return 0;
+	struct strbuf links = { 0 };
+	strbuf_puts(&links, "");
+	for (uint32_t c = 0; c < count; c++)
+		strbuf_printf(&links, ",%" PRId64, id_of(w, KIND_LOCATION, callers[c]));
+	uint32_t hash = s->kernel * STACK_ENDS + s->end;
+	for (const char *c = links.text; *c; c++)
+		hash = (hash ^ (uint8_t)*c) * 16777619u;
+	int result = find(
+		w, FIND_CHAIN,
+		ARGS(NUM(w->run), NUM(hash), NUM(s->kernel), NUM(s->end), TEXT(links.text)), k);
+	if (!result && !k->id)
+		result = add_row(w, ADD_CHAIN, s, ARGS(NUM(w->run), NUM(hash), TEXT(links.text)), k,
+				 CHAIN_BYTES + links.length);
+	strbuf_release(&links);
+	return result;
 }
 
 static int store_dictionaries(struct writer *w)
@@ -421,11 +303,10 @@ static int store_slice(struct writer *w, uint32_t slice, const struct sample_row
 {
 	struct profile_slice sum = { 0 };
 	int64_t id = 0;
-	sqlite3_stmt *stmt = statement(w, FIND_SLICE);
+	sqlite3_stmt *stmt = statement(w, FIND_SLICE,
+				       ARGS(NUM(w->run), NUM(w->p->slices.items[slice].begin_ns)));
 	if (!stmt)
 		return -1;
-	sqlite3_bind_int64(stmt, 1, w->run);
-	sqlite3_bind_int64(stmt, 2, (int64_t)w->p->slices.items[slice].begin_ns);
 	int rc = sqlite3_step(stmt), at = 1, result = 0;
 	if (rc == SQLITE_ROW) {
 		id = sqlite3_column_int64(stmt, 0);
@@ -523,70 +404,43 @@ static bool is_sound(const struct profile *p)
 /* The run's own row, with the first slice; later ones find it. */
 static int store_run(struct writer *w)
 {
-	static const char sql[] = "INSERT OR IGNORE INTO profile (run, origin_ns, bytes, mode, "
-				  "stacks, hz, cpus, realtime_ns) VALUES (?, ?, 0, ?, ?, ?, ?, ?)";
+	static const struct lab_table table = { "profile", profile_settings_fields,
+						"run, origin_ns, bytes",
+						" ON CONFLICT DO NOTHING" };
 	uint64_t origin = UINT64_MAX;
 	for (size_t i = 0; i < w->p->slices.count; i++)
 		if (w->p->slices.items[i].begin_ns < origin)
 			origin = w->p->slices.items[i].begin_ns;
 	sqlite3_stmt *stmt = NULL;
-	int at = 3;
-	if (lab_prepare(w->lab, &stmt, sql, storing, w->err))
+	int at = 1;
+	if (lab_prepare_inserts(w->lab, &table, 1, &stmt, storing, w->err))
 		return -1;
-	sqlite3_bind_int64(stmt, 1, w->run);
-	sqlite3_bind_int64(stmt, 2, (int64_t)origin);
 	fields_bind(stmt, &at, profile_settings_fields, w->p);
+	lab_bind(stmt, at, ARGS(NUM(w->run), NUM(origin), NUM(0)));
 	int result = lab_done(w->lab, stmt, storing, w->err);
 	sqlite3_finalize(stmt);
 	return result;
 }
 
-static size_t known_bytes(const struct profile *k)
-{
-	return 24 * (k->objects.count + k->apps.count) + 160 * k->instances.count +
-	       64 * k->threads.count + 160 * k->functions.count + 64 * k->locations.count +
-	       48 * k->stack_list.count + 4 * k->links.count;
-}
-
 /* Another process may have stored, removed or rolled up. */
 static int check_known(struct writer *w)
 {
-	sqlite3_stmt *stmt = statement(w, SEE_CHANGES);
+	sqlite3_stmt *stmt = statement(w, SEE_CHANGES, NULL);
 	if (!stmt)
 		return -1;
 	if (sqlite3_step(stmt) != SQLITE_ROW)
 		return lab_fail(w->lab, w->err, storing);
 	int64_t changes = sqlite3_column_int64(stmt, 0);
 	sqlite3_reset(stmt);
-	if (w->s->run != w->run || w->s->changes != changes ||
-	    known_bytes(&w->s->known) > KNOWN_BYTES_MAX)
+	const struct profile *k = &w->s->known;
+	size_t bytes = 24 * (k->objects.count + k->apps.count) + 160 * k->instances.count +
+		       64 * k->threads.count + 160 * k->functions.count + 64 * k->locations.count +
+		       48 * k->stack_list.count + 4 * k->links.count;
+	if (w->s->run != w->run || w->s->changes != changes || bytes > KNOWN_BYTES_MAX)
 		profile_store_forget(w->s);
 	w->s->run = w->run;
 	w->s->changes = changes;
 	return 0;
-}
-
-static int add_bytes(struct writer *w)
-{
-	sqlite3_stmt *stmt = w->bytes ? statement(w, ADD_BYTES) : NULL;
-	if (!stmt)
-		return w->bytes ? -1 : 0;
-	sqlite3_bind_int64(stmt, 1, w->run);
-	sqlite3_bind_int64(stmt, 2, (int64_t)w->bytes);
-	return lab_done(w->lab, stmt, storing, w->err);
-}
-
-static void make_room(struct writer *w)
-{
-	const struct profile *p = w->p;
-	const size_t counts[PROFILE_KINDS] = {
-		[KIND_OBJECT] = p->objects.count,     [KIND_APP] = p->apps.count,
-		[KIND_INSTANCE] = p->instances.count, [KIND_THREAD] = p->threads.count,
-		[KIND_FUNCTION] = p->functions.count, [KIND_LOCATION] = p->locations.count,
-		[KIND_CHAIN] = p->stack_list.count,
-	};
-	for (int i = 0; i < PROFILE_KINDS; i++)
-		w->at[i] = xcalloc(counts[i] + 1, sizeof *w->at[i]);
 }
 
 int lab_add_slices(struct lab *lab, int64_t run, const struct profile *p, struct error *err)
@@ -600,18 +454,25 @@ int lab_add_slices(struct lab *lab, int64_t run, const struct profile *p, struct
 	struct writer w = {
 		.lab = lab, .s = profile_store_of(lab), .run = run, .p = p, .err = err
 	};
-	make_room(&w);
+	const size_t counts[PROFILE_KINDS] = {
+		[KIND_OBJECT] = p->objects.count,     [KIND_APP] = p->apps.count,
+		[KIND_INSTANCE] = p->instances.count, [KIND_THREAD] = p->threads.count,
+		[KIND_FUNCTION] = p->functions.count, [KIND_LOCATION] = p->locations.count,
+		[KIND_CHAIN] = p->stack_list.count,
+	};
+	for (int i = 0; i < PROFILE_KINDS; i++)
+		w.at[i] = xcalloc(counts[i] + 1, sizeof *w.at[i]);
 	int result = lab_need_profile(lab, run, err) || check_known(&w);
 	if (!result && p->slices.count)
-		result = store_run(&w) || store_dictionaries(&w) || store_slices(&w) ||
-			 add_bytes(&w);
+		result = store_run(&w) || store_dictionaries(&w) || store_slices(&w);
+	if (!result && w.bytes)
+		result = lab_change(lab, "UPDATE profile SET bytes = bytes + ?2 WHERE run = ?1",
+				    ARGS(NUM(run), NUM(w.bytes)), storing, err);
 	for (int i = 0; i < PROFILE_KINDS; i++)
 		xfree(w.at[i]);
 	ZSTD_freeCCtx(w.zstd);
-	if (!result)
-		result = lab_commit(lab, storing, err);
+	result = lab_finish(lab, result, storing, err);
 	if (result)
 		profile_store_forget(w.s); /* ids of what is rolled back */
-	lab_rollback(lab);
-	return result ? -1 : 0;
+	return result;
 }

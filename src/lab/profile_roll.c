@@ -31,48 +31,34 @@ struct roller {
 static int read_run(struct roller *r, bool *found)
 {
 	sqlite3_stmt *stmt = NULL;
-	static const char sql[] = "SELECT origin_ns, bytes FROM profile WHERE run = ?";
-	if (lab_prepare(r->lab, &stmt, sql, rolling, r->err))
-		return -1;
-	sqlite3_bind_int64(stmt, 1, r->run);
-	int rc = sqlite3_step(stmt);
-	*found = rc == SQLITE_ROW;
-	if (*found) {
+	int result = lab_bound(r->lab, &stmt, "SELECT origin_ns, bytes FROM profile WHERE run = ?",
+			       ARGS(NUM(r->run)), rolling, r->err);
+	while (lab_row(r->lab, stmt, rolling, &result, r->err)) {
 		int64_t bytes = sqlite3_column_int64(stmt, 1);
 		r->origin_ns = (uint64_t)sqlite3_column_int64(stmt, 0);
 		r->bytes = bytes > 0 ? (uint64_t)bytes : 0;
+		*found = true;
 	}
-	sqlite3_finalize(stmt);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : lab_fail(r->lab, r->err, rolling);
+	return result;
 }
 
 static int read_slices(struct roller *r)
 {
-	struct strbuf columns = { 0 }, sql = { 0 };
 	sqlite3_stmt *stmt = NULL;
-	fields_columns(profile_slice_fields, false, &columns);
-	strbuf_printf(
-		&sql,
-		"SELECT id, sample_rows, %s FROM profile_slice WHERE run = ? ORDER BY begin_ns",
-		columns.text);
-	int rc = SQLITE_DONE, result = lab_prepare(r->lab, &stmt, sql.text, rolling, r->err);
-	if (!result)
-		sqlite3_bind_int64(stmt, 1, r->run);
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		int64_t rows = sqlite3_column_int64(stmt, 1);
-		struct stored_slice s = { .id = sqlite3_column_int64(stmt, 0) };
-		int at = 2;
-		if (rows < 0 || rows > SAMPLES_LIMIT ||
-		    fields_read(stmt, &at, profile_slice_fields, &s.slice))
+	int result =
+		lab_select(r->lab, &stmt, profile_slice_fields, ARGS(NUM(r->run)), r->err,
+			   ", id, sample_rows FROM profile_slice WHERE run = ? ORDER BY begin_ns");
+	while (lab_row(r->lab, stmt, rolling, &result, r->err)) {
+		struct stored_slice s = { 0 };
+		int at = 0;
+		bool sound = !fields_read(stmt, &at, profile_slice_fields, &s.slice);
+		int64_t rows = sqlite3_column_int64(stmt, at + 1);
+		if (!sound || rows < 0 || rows > SAMPLES_LIMIT)
 			result = lab_damaged(r->lab, r->err, "a slice has impossible values");
+		s.id = sqlite3_column_int64(stmt, at);
 		s.rows = (uint64_t)rows;
 		array_push(&r->slices, s);
 	}
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(r->lab, r->err, rolling);
-	sqlite3_finalize(stmt);
-	strbuf_release(&columns);
-	strbuf_release(&sql);
 	return result;
 }
 
@@ -142,37 +128,6 @@ static void use(struct number_map *m, int64_t id)
 {
 	if (id > 0)
 		*number_map_at(m, (uint64_t)id) = 1;
-}
-
-static bool is_used(const struct number_map *m, int64_t id)
-{
-	return id > 0 && number_map_find(m, (uint64_t)id);
-}
-
-static int use_samples(struct roller *r, struct used *u)
-{
-	sample_rows rows = { 0 };
-	int result = 0;
-	for (size_t i = 0; i < r->slices.count && !result; i++) {
-		rows.count = 0;
-		result = lab_read_samples(r->lab, r->slices.items[i].id, 0, &rows, r->err);
-		for (size_t k = 0; k < rows.count && !result; k++) {
-			use(&u->threads, rows.items[k].thread);
-			use(&u->chains, rows.items[k].chain);
-			use(&u->locations, rows.items[k].location);
-		}
-	}
-	array_release(&rows);
-	return result;
-}
-
-static void use_links(struct number_map *m, const char *text)
-{
-	while (text && *text == ',') {
-		char *end;
-		use(m, strtoll(text + 1, &end, 10));
-		text = end;
-	}
 }
 
 /* A table: rows come as id, bytes, and up to two ids of what they use, in other tables. Those that
@@ -253,42 +208,35 @@ static const struct sweep sweeps[] = {
 };
 _Static_assert(OF(threads) == 0 && OF(chains) > 0, "0 is none: nothing uses a thread");
 
-static int remove_all(struct roller *r, const char *sql, const int64_t *ids, size_t count)
-{
-	sqlite3_stmt *stmt = NULL;
-	int result = count ? lab_prepare(r->lab, &stmt, sql, rolling, r->err) : 0;
-	for (size_t i = 0; i < count && !result; i++) {
-		sqlite3_bind_int64(stmt, 1, ids[i]);
-		result = lab_done(r->lab, stmt, rolling, r->err);
-	}
-	sqlite3_finalize(stmt);
-	return result;
-}
-
 static int sweep_table(struct roller *r, struct used *u, const struct sweep *s)
 {
 	ARRAY(int64_t) gone = { 0 };
 	sqlite3_stmt *stmt = NULL;
-	int rc = SQLITE_DONE, result = lab_prepare(r->lab, &stmt, s->rows, rolling, r->err);
-	if (!result)
-		sqlite3_bind_int64(stmt, 1, r->run);
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+	int result = lab_bound(r->lab, &stmt, s->rows, ARGS(NUM(r->run)), rolling, r->err);
+	while (lab_row(r->lab, stmt, rolling, &result, r->err)) {
 		int64_t id = sqlite3_column_int64(stmt, 0);
-		if (!is_used(MAPPED(s->of), id)) {
+		if (id <= 0 || !number_map_find(MAPPED(s->of), (uint64_t)id)) {
 			array_push(&gone, id);
 			continue;
 		}
 		r->bytes += s->bytes + (uint64_t)sqlite3_column_int64(stmt, 1);
-		if (s->links)
-			use_links(MAPPED(s->uses[0]), (const char *)sqlite3_column_text(stmt, 2));
+		const char *text = s->links ? (const char *)sqlite3_column_text(stmt, 2) : NULL;
+		while (text && *text == ',') {
+			char *end;
+			use(MAPPED(s->uses[0]), strtoll(text + 1, &end, 10));
+			text = end;
+		}
 		for (int i = 0; i < 2 && s->uses[i] && !s->links; i++)
 			use(MAPPED(s->uses[i]), sqlite3_column_int64(stmt, 2 + i));
 	}
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(r->lab, r->err, rolling);
+	stmt = NULL;
+	if (!result && s->remove && gone.count)
+		result = lab_prepare(r->lab, &stmt, s->remove, rolling, r->err);
+	for (size_t i = 0; stmt && i < gone.count && !result; i++) {
+		sqlite3_bind_int64(stmt, 1, gone.items[i]);
+		result = lab_done(r->lab, stmt, rolling, r->err);
+	}
 	sqlite3_finalize(stmt);
-	if (!result && s->remove)
-		result = remove_all(r, s->remove, gone.items, gone.count);
 	array_release(&gone);
 	return result;
 }
@@ -299,22 +247,27 @@ static int collect_garbage(struct roller *r)
 	struct used u = { 0 };
 	r->bytes = 0;
 	r->collected = true;
-	int result = use_samples(r, &u);
+	sample_rows rows = { 0 };
+	int result = 0;
+	for (size_t i = 0; i < r->slices.count && !result; i++) {
+		rows.count = 0;
+		result = lab_read_samples(r->lab, r->slices.items[i].id, 0, &rows, r->err);
+		for (size_t k = 0; k < rows.count && !result; k++) {
+			use(&u.threads, rows.items[k].thread);
+			use(&u.chains, rows.items[k].chain);
+			use(&u.locations, rows.items[k].location);
+		}
+	}
+	array_release(&rows);
 	for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps && !result; i++)
 		result = sweep_table(r, &u, &sweeps[i]);
 	struct number_map *maps[8] = { &u.threads, &u.chains,  &u.locations, &u.instances,
 				       &u.apps,	   &u.cgroups, &u.objects,   &u.functions };
 	for (size_t i = 0; i < 8; i++)
 		number_map_release(maps[i]);
-	sqlite3_stmt *stmt = NULL;
-	if (result || lab_prepare(r->lab, &stmt, "UPDATE profile SET bytes = ?2 WHERE run = ?1",
-				  rolling, r->err))
-		return -1;
-	sqlite3_bind_int64(stmt, 1, r->run);
-	sqlite3_bind_int64(stmt, 2, (int64_t)r->bytes);
-	result = lab_done(r->lab, stmt, rolling, r->err);
-	sqlite3_finalize(stmt);
-	return result;
+	return result ? -1
+		      : lab_change(r->lab, "UPDATE profile SET bytes = ?2 WHERE run = ?1",
+				   ARGS(NUM(r->run), NUM(r->bytes)), rolling, r->err);
 }
 
 /* ---- under a cap ---- */
@@ -353,17 +306,6 @@ static int keep_below(struct roller *r, uint64_t keep_bytes)
 	return 0;
 }
 
-/* Pages that are free are used again; only a lab that was made to shrink does. */
-static void give_pages_back(struct lab *lab)
-{
-	sqlite3_stmt *stmt = NULL;
-	bool shrinks = !lab_prepare(lab, &stmt, "PRAGMA auto_vacuum", rolling, NULL) &&
-		       sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int(stmt, 0) == 2;
-	sqlite3_finalize(stmt);
-	if (shrinks)
-		sqlite3_exec(lab->db, "PRAGMA incremental_vacuum", NULL, NULL, NULL);
-}
-
 static int roll_up(struct roller *r, const struct lab_roll *roll, uint64_t now_ns)
 {
 	bool found = false;
@@ -388,20 +330,20 @@ int lab_roll_slices(struct lab *lab, int64_t run, const struct lab_roll *roll, u
 	struct roller r = { .lab = lab, .run = run, .err = err };
 	if (lab_begin(lab, rolling, err))
 		return -1;
-	int result = roll_up(&r, roll, now_ns);
-	if (!result)
-		result = lab_commit(lab, rolling, err);
-	lab_rollback(lab);
+	int result = lab_finish(lab, roll_up(&r, roll, now_ns), rolling, err);
 	if (r.collected || result)
 		lab_forget_profile(lab); /* some of it is gone */
 	if (!result && bytes)
 		*bytes = r.bytes + sample_bytes(&r);
 	array_release(&r.slices);
-	if (!result && roll->keep_bytes)
-		give_pages_back(lab);
+	/* pages that are free are used again; only a lab that was made to shrink does */
+	int64_t mode;
+	if (!result && roll->keep_bytes &&
+	    !lab_number(lab, "PRAGMA auto_vacuum", NULL, &mode, NULL) && mode == 2)
+		sqlite3_exec(lab->db, "PRAGMA incremental_vacuum", NULL, NULL, NULL);
 	/* a run of days has no end that would do it */
 	sqlite3_wal_checkpoint_v2(lab->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-	return result ? -1 : 0;
+	return result;
 }
 
 int lab_measure_profile(struct lab *lab, int64_t run, uint64_t *begin_ns, uint64_t *bytes,

@@ -23,37 +23,21 @@ _Static_assert(STACK_BROKEN == 3 && STACK_ENDS == 4, "");
 static const char *const texts[PROFILE_STATEMENTS] = {
 	[FIND_OBJECT] = "SELECT id FROM profile_object WHERE run = ? AND path = ? AND pid = ? AND "
 			"inode = ? AND device = ? AND build_id = ? AND kind = ?",
-	[ADD_OBJECT] = "INSERT INTO profile_object (run, build_id, kind, path, path_text, device, "
-		       "inode, pid) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 	[FIND_APP] = "SELECT id FROM profile_app WHERE run = ? AND name = ? AND object IS ?",
-	[ADD_APP] = "INSERT INTO profile_app (run, object, name, name_text) VALUES (?, ?, ?, ?)",
 	[FIND_CGROUP] = "SELECT id FROM profile_cgroup WHERE run = ? AND cgroup IS ? AND container "
 			"IS ?",
-	[ADD_CGROUP] = "INSERT INTO profile_cgroup (run, cgroup, cgroup_text, container, "
-		       "container_text) VALUES (?, ?, ?, ?, ?)",
 	[FIND_INSTANCE] = "SELECT id FROM profile_instance WHERE run = ? AND pid = ? AND start_ns "
 			  "= ? AND exec_id = ?",
-	[ADD_INSTANCE] = "INSERT INTO profile_instance (run, app, cgroup, number, pid, start_ns, "
-			 "exec_id, first_ns, comm) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	[FIND_THREAD] = "SELECT id FROM profile_thread WHERE instance = ? AND tid = ?",
-	[ADD_THREAD] = "INSERT INTO profile_thread (instance, tid, comm) VALUES (?, ?, ?)",
 	[NAME_THREAD] = "UPDATE profile_thread SET comm = ?2 WHERE id = ?1 AND comm <> ?2",
 	[FIND_FUNCTION] = "SELECT id, EXISTS (SELECT 1 FROM profile_code c WHERE c.function = f.id)"
 			  " FROM profile_function f WHERE object = ? AND address = ? AND name = ?",
-	[ADD_FUNCTION] = "INSERT INTO profile_function (object, name, name_text, address, size, "
-			 "file, file_text, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-	[FIND_CODE] = "SELECT size, data FROM profile_code WHERE function = ?",
 	[ADD_CODE] = "INSERT INTO profile_code (function, size, data) VALUES (?, ?, ?)",
 	[FIND_LOCATION] = "SELECT id, EXISTS (SELECT 1 FROM profile_frame f WHERE f.location = "
 			  "l.id) FROM profile_location l WHERE object = ? AND offset = ?",
-	[ADD_LOCATION] = "INSERT INTO profile_location (object, offset, shift) VALUES (?, ?, ?)",
 	[MOVE_LOCATION] = "UPDATE profile_location SET shift = ?2 WHERE id = ?1 AND shift <> ?2",
-	[ADD_FRAME] = "INSERT INTO profile_frame (location, level, function, line, file, "
-		      "file_text) VALUES (?, ?, ?, ?, ?, ?)",
 	[FIND_CHAIN] = "SELECT id FROM profile_chain WHERE run = ? AND hash = ? AND kernel = ? AND "
 		       "stop = ? AND links = ?",
-	[ADD_CHAIN] = "INSERT INTO profile_chain (run, hash, kernel, stop, links) VALUES (?, ?, ?, "
-		      "?, ?)",
 	[FIND_SLICE] = "SELECT id, " SLICE_COLUMNS " FROM profile_slice WHERE run = ? AND begin_ns "
 		       "= ?",
 	[ADD_SLICE] = "INSERT INTO profile_slice (run, sample_rows, id, " SLICE_COLUMNS
@@ -68,8 +52,39 @@ static const char *const texts[PROFILE_STATEMENTS] = {
 			 "BETWEEN ?1 << 24 AND (?1 << 24) + 16777215",
 	[DROP_SAMPLES] = "DELETE FROM profile_sample WHERE id BETWEEN ?1 << 24 AND (?1 << 24) + "
 			 "16777215",
-	[ADD_BYTES] = "UPDATE profile SET bytes = bytes + ?2 WHERE run = ?1",
 	[SEE_CHANGES] = "PRAGMA data_version",
+};
+
+#define X(type, member, name, ...) FACT(struct profile_##type, member, name, __VA_ARGS__)
+static const struct field app_fields[] = { X(app, name, "name", FIELD_RAW, NULL), { 0 } },
+			  cgroup_fields[] = { X(instance, cgroup, "cgroup", FIELD_RAW, NULL),
+					      X(instance, container, "container", FIELD_RAW, NULL),
+					      { 0 } },
+			  thread_fields[] = { X(thread, tid, "tid", FIELD_U32, NULL),
+					      X(thread, comm, "comm", FIELD_NAME, NULL,
+						.limit = sizeof((struct profile_thread){ 0 }.comm)),
+					      { 0 } },
+			  frame_fields[] = { X(frame, line, "line", FIELD_U32, NULL),
+					     X(frame, file, "file", FIELD_RAW, NULL),
+					     { 0 } },
+			  location_fields[] = { X(location, offset, "offset", FIELD_U64, NULL),
+						{ 0 } },
+			  chain_fields[] = { X(stack, kernel, "kernel", FIELD_U32, NULL),
+					     X(stack, end, "stop", FIELD_ENUM, NULL,
+					       .limit = STACK_ENDS),
+					     { 0 } };
+#undef X
+
+const struct lab_table profile_tables[PROFILE_STATEMENTS] = {
+	[ADD_OBJECT] = { "profile_object", profile_object_fields, "run, build_id", NULL },
+	[ADD_APP] = { "profile_app", app_fields, "run, object", NULL },
+	[ADD_CGROUP] = { "profile_cgroup", cgroup_fields, "run", NULL },
+	[ADD_INSTANCE] = { "profile_instance", profile_instance_fields, "run, app, cgroup", NULL },
+	[ADD_THREAD] = { "profile_thread", thread_fields, "instance", NULL },
+	[ADD_LOCATION] = { "profile_location", location_fields, "object, shift", NULL },
+	[ADD_CHAIN] = { "profile_chain", chain_fields, "run, hash, links", NULL },
+	[ADD_FUNCTION] = { "profile_function", profile_function_fields, "object", NULL },
+	[ADD_FRAME] = { "profile_frame", frame_fields, "location, level, function", NULL },
 };
 
 struct profile_store *profile_store_of(struct lab *lab)
@@ -109,7 +124,9 @@ sqlite3_stmt *profile_statement(struct lab *lab, enum profile_statement which, c
 				struct error *err)
 {
 	sqlite3_stmt **stmt = &profile_store_of(lab)->statements[which];
-	if (!*stmt && lab_prepare(lab, stmt, texts[which], doing, err))
+	if (!*stmt &&
+	    (texts[which] ? lab_prepare(lab, stmt, texts[which], doing, err)
+			  : lab_prepare_inserts(lab, &profile_tables[which], 1, stmt, doing, err)))
 		return NULL;
 	sqlite3_reset(*stmt);
 	return *stmt;
@@ -174,14 +191,9 @@ int lab_insert_samples(struct lab *lab, int64_t slice, const struct sample_row *
 	if (count > SAMPLES_LIMIT || slice <= 0 || slice >= INT64_C(1) << (63 - SAMPLE_SHIFT))
 		return error_set(err, EXIT_USAGE, "a slice is beyond the bounds of a lab");
 	for (size_t i = 0; i < count; i++) {
-		sqlite3_bind_int64(stmt, 1, (slice << SAMPLE_SHIFT) + (int64_t)i);
-		sqlite3_bind_int64(stmt, 2, rows[i].thread);
-		if (rows[i].location)
-			sqlite3_bind_int64(stmt, 3, rows[i].location);
-		else
-			sqlite3_bind_null(stmt, 3);
-		sqlite3_bind_int64(stmt, 4, rows[i].chain);
-		sqlite3_bind_int64(stmt, 5, (int64_t)rows[i].count);
+		lab_bind(stmt, 1,
+			 ARGS(NUM((slice << SAMPLE_SHIFT) + (int64_t)i), NUM(rows[i].thread),
+			      ID(rows[i].location), NUM(rows[i].chain), NUM(rows[i].count)));
 		if (lab_done(lab, stmt, doing, err))
 			return -1;
 	}
@@ -197,12 +209,7 @@ int lab_put_slice(struct lab *lab, int64_t run, int64_t *id, const struct profil
 	int at = 4;
 	if (!stmt)
 		return -1;
-	sqlite3_bind_int64(stmt, 1, run);
-	sqlite3_bind_int64(stmt, 2, (int64_t)rows);
-	if (*id)
-		sqlite3_bind_int64(stmt, 3, *id);
-	else
-		sqlite3_bind_null(stmt, 3);
+	lab_bind(stmt, 1, ARGS(NUM(run), NUM(rows), ID(*id)));
 	fields_bind(stmt, &at, profile_slice_fields, slice);
 	if (lab_done(lab, stmt, doing, err))
 		return -1;
@@ -221,17 +228,9 @@ int lab_drop(struct lab *lab, enum profile_statement which, int64_t slice, const
 	return lab_done(lab, stmt, doing, err);
 }
 
-int lab_need_profile(struct lab *lab, int64_t id, struct error *err)
+int lab_need_profile(struct lab *lab, int64_t run, struct error *err)
 {
-	struct run run = { 0 };
-	if (lab_get_run(lab, id, &run, err))
-		return -1;
-	enum subject_kind kind = run.kind;
-	run_release(&run);
-	if (kind == SUBJECT_SYSTEM)
-		return 0;
-	error_set(err, EXIT_USAGE, "run %" PRId64 " is not a profile", id);
-	return error_hint(err, "'tare show %" PRId64 "' shows it", id);
+	return lab_need_kind(lab, run, SUBJECT_SYSTEM, "is not a profile", err);
 }
 
 /* ---- numbers by number ---- */
@@ -247,9 +246,9 @@ static struct number_pair *slot_of(const struct number_map *m, uint64_t key)
 
 #define DENSE_MOST (1u << 22)
 
-static uint64_t *dense_at(struct number_map *m, uint64_t key)
+uint64_t *number_map_at(struct number_map *m, uint64_t key)
 {
-	if (key >= m->dense_size) {
+	if (key < DENSE_MOST && key >= m->dense_size) {
 		size_t size = m->dense_size ? m->dense_size : 256;
 		while (size <= key)
 			size *= 2;
@@ -257,16 +256,11 @@ static uint64_t *dense_at(struct number_map *m, uint64_t key)
 		memset(m->dense + m->dense_size, 0xff, (size - m->dense_size) * sizeof *m->dense);
 		m->dense_size = size;
 	}
-	uint64_t *value = &m->dense[key];
-	if (*value == NUMBER_NONE)
-		*value = 0;
-	return value;
-}
-
-uint64_t *number_map_at(struct number_map *m, uint64_t key)
-{
-	if (key < DENSE_MOST)
-		return dense_at(m, key);
+	if (key < DENSE_MOST) {
+		if (m->dense[key] == NUMBER_NONE)
+			m->dense[key] = 0;
+		return &m->dense[key];
+	}
 	if (m->used * 4 >= m->size * 3) {
 		struct number_map old = *m;
 		m->size = old.size ? old.size * 2 : 256;

@@ -4,17 +4,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-const struct queries_table_spec queries_tables[QUERIES_TABLES] = {
-	[QUERIES_RUN] = { "query_run", query_run_fields, "", "run" },
-	[QUERIES_TEXT] = { "query_text", query_text_fields, "", "query" },
-	/* by hash, which is unsigned */
-	[QUERIES_PLAN] = { "query_plan", query_plan_fields, " ON CONFLICT DO NOTHING",
-			   "hash < 0, hash" },
-	[QUERIES_EVENT] = { "query_event", query_event_fields, "", "id" },
-	[QUERIES_AT] = { "query_at", query_at_fields,
+const struct lab_table queries_tables[QUERIES_TABLES] = {
+	[QUERIES_RUN] = { "query_run", query_run_fields, "run", NULL },
+	[QUERIES_TEXT] = { "query_text", query_text_fields, "run", NULL },
+	[QUERIES_PLAN] = { "query_plan", query_plan_fields, "run", " ON CONFLICT DO NOTHING" },
+	[QUERIES_EVENT] = { "query_event", query_event_fields, "run", NULL },
+	[QUERIES_AT] = { "query_at", query_at_fields, "run",
 			 " ON CONFLICT (run, query, cardinality)"
-			 " DO UPDATE SET table_bytes = excluded.table_bytes",
-			 "query, cardinality" },
+			 " DO UPDATE SET table_bytes = excluded.table_bytes" },
+	[QUERIES_EXECUTION] = { "query_execution", query_execution_fields, "at", NULL },
 };
 
 /* The numbers in the schema's views. */
@@ -25,68 +23,43 @@ _Static_assert(QUERY_RESTARTED == 0 && QUERY_BACKED_OFF == 1 && QUERY_PAUSED == 
 
 /* ---- statements, kept prepared ---- */
 
-/* Behind an insert for each table. */
-enum { ADD_EXECUTION = QUERIES_TABLES, FIND_AT, LAST_NUMBER, STATEMENTS };
-_Static_assert(STATEMENTS == LAB_QUERY_STATEMENTS, "");
-
 static const char storing[] = "store executions of queries in";
 
-static char *insert_of(const char *table, const struct field *fields, const char *more,
-		       const char *there)
+/* Binds a row and what it belongs to: the run, or the Q@C. NULL: it cannot be prepared, and err
+ * says why. */
+static sqlite3_stmt *insert_of(struct lab *lab, enum queries_table t, int64_t of, const void *row,
+			       struct error *err)
 {
-	struct strbuf columns = { 0 }, sql = { 0 };
-	fields_columns(fields, true, &columns);
-	strbuf_puts(&columns, more);
-	char *insert = sql_insert(table, columns.text);
-	strbuf_printf(&sql, "%s%s", insert, there);
-	strbuf_release(&columns);
-	free(insert);
-	return strbuf_detach(&sql);
+	int at = 1;
+	if (!lab->queries[t] &&
+	    lab_prepare_inserts(lab, &queries_tables[t], 1, &lab->queries[t], storing, err))
+		return NULL;
+	fields_bind(lab->queries[t], &at, queries_tables[t].fields, row);
+	sqlite3_bind_int64(lab->queries[t], at, of);
+	return lab->queries[t];
 }
 
-/* NULL: it cannot be prepared, and err says why. */
-static sqlite3_stmt *statement(struct lab *lab, int which, struct error *err)
+/* The integer that a statement gives which is kept prepared; 0 when there is no row. */
+static int kept_number(struct lab *lab, sqlite3_stmt **stmt, const char *sql,
+		       const struct arg *args, int64_t *value, struct error *err)
 {
-	static const char find_at[] =
-		"SELECT id FROM query_at WHERE run = ? AND query = ? AND cardinality = ?";
-	/* numbers and ids of a run's executions ascend together */
-	static const char last_number[] =
-		"SELECT number FROM execution WHERE run = ? ORDER BY id DESC LIMIT 1";
-	if (lab->queries[which])
-		return lab->queries[which];
-	const struct queries_table_spec *spec = which < QUERIES_TABLES ? &queries_tables[which]
-								       : NULL;
-	char *sql = which == FIND_AT	   ? xstrdup(find_at)
-		    : which == LAST_NUMBER ? xstrdup(last_number)
-		    : which == ADD_EXECUTION
-			    ? insert_of("query_execution", query_execution_fields, ", at", "")
-			    : insert_of(spec->name, spec->fields, ", run", spec->there);
-	lab_prepare(lab, &lab->queries[which], sql, storing, err);
-	free(sql);
-	return lab->queries[which];
-}
-
-/* The integer that the statement gives, 0 when there is no row; resets it. */
-static int number_of(struct lab *lab, sqlite3_stmt *stmt, int64_t *value, struct error *err)
-{
-	int rc = sqlite3_step(stmt), result = 0;
-	*value = rc == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
+	if (!*stmt && lab_prepare(lab, stmt, sql, storing, err))
+		return -1;
+	lab_bind(*stmt, 1, args);
+	int rc = sqlite3_step(*stmt), result = 0;
+	*value = rc == SQLITE_ROW ? sqlite3_column_int64(*stmt, 0) : 0;
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
 		result = lab_fail(lab, err, "read");
-	sqlite3_reset(stmt);
+	sqlite3_reset(*stmt);
 	return result;
 }
 
 int lab_find_query_at(struct lab *lab, int64_t run, uint32_t query, uint64_t cardinality,
 		      int64_t *id, struct error *err)
 {
-	sqlite3_stmt *stmt = statement(lab, FIND_AT, err);
-	if (!stmt)
-		return -1;
-	sqlite3_bind_int64(stmt, 1, run);
-	sqlite3_bind_int64(stmt, 2, query);
-	sqlite3_bind_int64(stmt, 3, (int64_t)cardinality);
-	if (number_of(lab, stmt, id, err))
+	if (kept_number(lab, &lab->find_query_at,
+			"SELECT id FROM query_at WHERE run = ? AND query = ? AND cardinality = ?",
+			ARGS(NUM(run), NUM(query), NUM(cardinality)), id, err))
 		return -1;
 	if (*id)
 		return 0;
@@ -100,26 +73,19 @@ int lab_find_query_at(struct lab *lab, int64_t run, uint32_t query, uint64_t car
 static int insert_row(struct lab *lab, enum queries_table t, int64_t run, const void *row,
 		      struct error *err)
 {
-	sqlite3_stmt *stmt = statement(lab, t, err);
-	int at = 1;
-	if (!stmt)
-		return -1;
-	fields_bind(stmt, &at, queries_tables[t].fields, row);
-	sqlite3_bind_int64(stmt, at, run);
-	return lab_done(lab, stmt, storing, err);
+	sqlite3_stmt *stmt = insert_of(lab, t, run, row, err);
+	return stmt ? lab_done(lab, stmt, storing, err) : -1;
 }
 
 /* raw: 0 where only it is kept. */
 static int insert_execution(struct lab *lab, int64_t at, struct query_execution x, int64_t raw,
 			    struct error *err)
 {
-	sqlite3_stmt *stmt = statement(lab, ADD_EXECUTION, err);
-	int column = 1, result = 0;
+	x.raw = raw;
+	sqlite3_stmt *stmt = insert_of(lab, QUERIES_EXECUTION, at, &x, err);
+	int result = 0;
 	if (!stmt)
 		return -1;
-	x.raw = raw;
-	fields_bind(stmt, &column, query_execution_fields, &x);
-	sqlite3_bind_int64(stmt, column, at);
 	if (sqlite3_step(stmt) != SQLITE_DONE)
 		result = sqlite3_extended_errcode(lab->db) == SQLITE_CONSTRAINT_PRIMARYKEY
 				 ? error_set(err, EXIT_USAGE,
@@ -141,19 +107,11 @@ static int insert_run(struct lab *lab, int64_t run, const struct query_run *q, s
 
 /* ---- transactions ---- */
 
-static int finish(struct lab *lab, int result, struct error *err)
-{
-	if (!result)
-		result = lab_commit(lab, storing, err);
-	lab_rollback(lab);
-	return result;
-}
-
 int lab_add_query_run(struct lab *lab, int64_t run, const struct query_run *q, struct error *err)
 {
 	if (lab_begin(lab, storing, err))
 		return -1;
-	return finish(lab, insert_run(lab, run, q, err), err);
+	return lab_finish(lab, insert_run(lab, run, q, err), storing, err);
 }
 
 static int add_row(struct lab *lab, enum queries_table t, int64_t run, const void *row,
@@ -161,7 +119,7 @@ static int add_row(struct lab *lab, enum queries_table t, int64_t run, const voi
 {
 	if (lab_begin(lab, storing, err))
 		return -1;
-	return finish(lab, insert_row(lab, t, run, row, err), err);
+	return lab_finish(lab, insert_row(lab, t, run, row, err), storing, err);
 }
 
 int lab_add_query_at(struct lab *lab, int64_t run, const struct query_at *at, struct error *err)
@@ -198,7 +156,7 @@ int lab_add_query_data(struct lab *lab, int64_t run, const struct query_run *q, 
 		for (size_t k = 0; k < at->executions.count && !result; k++)
 			result = insert_execution(lab, id, at->executions.items[k], 0, err);
 	}
-	return finish(lab, result, err);
+	return lab_finish(lab, result, storing, err);
 }
 
 int lab_add_query_execution(struct lab *lab, int64_t run, uint32_t query, uint64_t cardinality,
@@ -209,18 +167,19 @@ int lab_add_query_execution(struct lab *lab, int64_t run, uint32_t query, uint64
 	if (lab_begin(lab, storing, err))
 		return -1;
 	int result = lab_find_query_at(lab, run, query, cardinality, &at, err);
-	sqlite3_stmt *stmt = !result && raw ? statement(lab, LAST_NUMBER, err) : NULL;
 	if (!result && raw) {
-		if (stmt)
-			sqlite3_bind_int64(stmt, 1, run);
-		result = !stmt || number_of(lab, stmt, &last, err) ? -1 : 0;
+		/* numbers and ids of a run's executions ascend together */
+		result = kept_number(
+			lab, &lab->last_number,
+			"SELECT number FROM execution WHERE run = ? ORDER BY id DESC LIMIT 1",
+			ARGS(NUM(run)), &last, err);
 		raw->number = (uint32_t)last + 1;
 		if (!result)
 			result = lab_insert_execution(lab, run, raw, err);
 	}
 	if (!result)
 		result = insert_execution(lab, at, *q, raw ? raw->id : 0, err);
-	result = finish(lab, result, err);
+	result = lab_finish(lab, result, storing, err);
 	if (result && raw)
 		raw->id = raw->number = 0;
 	return result;
@@ -244,8 +203,8 @@ int lab_restart_query_at(struct lab *lab, int64_t run, const struct query_event 
 		return -1;
 	int result = lab_find_query_at(lab, run, why->query, why->cardinality, &at, err);
 	for (size_t i = 0; i < sizeof steps / sizeof *steps && !result; i++)
-		result = lab_change(lab, steps[i], at, storing, err);
+		result = lab_change(lab, steps[i], ARGS(NUM(at)), storing, err);
 	if (!result)
 		result = insert_row(lab, QUERIES_EVENT, run, why, err);
-	return finish(lab, result, err);
+	return lab_finish(lab, result, storing, err);
 }

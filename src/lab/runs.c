@@ -55,38 +55,30 @@ int lab_add_machine(struct lab *lab, const struct machine *m, int64_t *id, struc
 {
 	static const char doing[] = "store the machine in";
 	char fingerprint[17], *facts = machine_to_text(m);
+	sqlite3_stmt *add = NULL;
+	int64_t found = 0;
 	machine_fingerprint(m, fingerprint);
-	sqlite3_stmt *find = NULL, *add = NULL;
-	int result = lab_begin(lab, doing, err), rc, at = 2;
-	if (result)
-		goto out;
-	if ((result = lab_prepare(lab, &find,
-				  "SELECT id FROM machine WHERE fingerprint = ? AND facts = ?",
-				  doing, err)))
-		goto out;
-	sqlite3_bind_text(find, 1, fingerprint, -1, SQLITE_STATIC);
-	sqlite3_bind_blob64(find, 2, facts, strlen(facts), SQLITE_STATIC);
-	if ((rc = sqlite3_step(find)) == SQLITE_ROW) {
-		*id = sqlite3_column_int64(find, 0);
-	} else if (rc != SQLITE_DONE) {
-		result = lab_fail(lab, err, doing);
-	} else if (!(result = lab_prepare(lab, &add,
-					  "INSERT INTO machine (fingerprint, facts, facts_text, "
-					  "first_seen_ns) VALUES (?, ?, ?, ?)",
-					  doing, err))) {
-		sqlite3_bind_text(add, 1, fingerprint, -1, SQLITE_STATIC);
-		raw_bind(add, &at, facts);
-		sqlite3_bind_int64(add, at, clock_realtime_ns());
-		if (!(result = lab_done(lab, add, doing, err)))
-			*id = sqlite3_last_insert_rowid(lab->db);
-	}
-	sqlite3_reset(find);
+	int result = lab_begin(lab, doing, err);
 	if (!result)
-		result = lab_commit(lab, doing, err);
-out:
-	sqlite3_finalize(find);
-	sqlite3_finalize(add);
-	lab_rollback(lab);
+		result = lab_number(lab,
+				    "SELECT id FROM machine WHERE fingerprint = ? AND facts = ?",
+				    ARGS(TEXT(fingerprint), RAW(facts)), &found, err);
+	if (!result && !found) {
+		int at = 3;
+		result = lab_bound(lab, &add,
+				   "INSERT INTO machine (fingerprint, first_seen_ns, facts, "
+				   "facts_text) VALUES (?, ?, ?, ?)",
+				   ARGS(TEXT(fingerprint), NUM(clock_realtime_ns())), doing, err);
+		if (!result) {
+			raw_bind(add, &at, facts);
+			result = lab_done(lab, add, doing, err);
+		}
+		found = sqlite3_last_insert_rowid(lab->db);
+		sqlite3_finalize(add);
+	}
+	result = lab_finish(lab, result, doing, err);
+	if (!result)
+		*id = found;
 	free(facts);
 	return result;
 }
@@ -94,45 +86,38 @@ out:
 int lab_get_machine(struct lab *lab, int64_t id, struct machine *into, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
-	if (lab_prepare(lab, &stmt, "SELECT facts FROM machine WHERE id = ?", "read", err))
-		return -1;
-	sqlite3_bind_int64(stmt, 1, id);
-	int rc = sqlite3_step(stmt), result = 0;
-	if (rc == SQLITE_ROW) {
+	bool found = false;
+	int result = lab_bound(lab, &stmt, "SELECT facts FROM machine WHERE id = ?", ARGS(NUM(id)),
+			       "read", err);
+	while (lab_row(lab, stmt, "read", &result, err)) {
 		char *facts = raw_read(stmt, 0);
 		machine_from_text(into, facts ? facts : "");
 		free(facts);
-	} else if (rc == SQLITE_DONE) {
-		result = error_set(err, EXIT_USAGE, "there is no machine %" PRId64 " in the lab",
-				   id);
-	} else {
-		result = lab_fail(lab, err, "read");
+		found = true;
 	}
-	sqlite3_finalize(stmt);
+	if (!result && !found)
+		return error_set(err, EXIT_USAGE, "there is no machine %" PRId64 " in the lab", id);
 	return result;
 }
 
 int lab_add_invocation(struct lab *lab, const char *command_line, int64_t *id, struct error *err)
 {
-	static const char doing[] = "store the study in";
+	static const char doing[] = "store the command line in";
 	sqlite3_stmt *stmt = NULL;
-	int at = 1, result = lab_begin(lab, doing, err);
+	int at = 2, result = lab_begin(lab, doing, err);
 	if (!result)
-		result = lab_prepare(lab, &stmt,
-				     "INSERT INTO study (command_line, command_line_text, "
-				     "created_at_ns) VALUES (?, ?, ?)",
-				     doing, err);
+		result = lab_bound(lab, &stmt,
+				   "INSERT INTO study (created_at_ns, command_line, "
+				   "command_line_text) VALUES (?, ?, ?)",
+				   ARGS(NUM(clock_realtime_ns())), doing, err);
 	if (!result) {
 		raw_bind(stmt, &at, command_line);
-		sqlite3_bind_int64(stmt, at, clock_realtime_ns());
 		result = lab_done(lab, stmt, doing, err);
 	}
-	if (!result)
-		result = lab_commit(lab, doing, err);
+	sqlite3_finalize(stmt);
+	result = lab_finish(lab, result, doing, err);
 	if (!result)
 		*id = sqlite3_last_insert_rowid(lab->db);
-	sqlite3_finalize(stmt);
-	lab_rollback(lab);
 	return result;
 }
 
@@ -177,10 +162,8 @@ static int read_parameters(sqlite3_stmt *stmt, int column, struct run *run)
 int lab_add_run(struct lab *lab, struct run *run, struct error *err)
 {
 	static const char doing[] = "store the run in";
-	struct strbuf columns = { 0 };
-	fields_columns(run_fields, true, &columns);
-	strbuf_puts(&columns, ", parameters, parameters_raw, " LAB_OWNER);
-	char *sql = sql_insert("run", columns.text);
+	static const struct lab_table table = { "run", run_fields,
+						"parameters, parameters_raw, " LAB_OWNER, NULL };
 	struct run stored = *run;
 	stored.status = RUN_GOING;
 	stored.command = run->command ? run->command : run->name;
@@ -188,23 +171,19 @@ int lab_add_run(struct lab *lab, struct run *run, struct error *err)
 	sqlite3_stmt *stmt = NULL;
 	int at = 1, result = lab_begin(lab, doing, err);
 	if (!result)
-		result = lab_prepare(lab, &stmt, sql, doing, err);
+		result = lab_prepare_inserts(lab, &table, 1, &stmt, doing, err);
 	if (!result) {
 		fields_bind(stmt, &at, run_fields, &stored);
 		bind_parameters(stmt, &at, run);
 		lab_bind_owner(stmt, &at);
 		result = lab_done(lab, stmt, doing, err);
 	}
-	if (!result)
-		result = lab_commit(lab, doing, err);
+	sqlite3_finalize(stmt);
+	result = lab_finish(lab, result, doing, err);
 	if (!result) {
 		run->id = sqlite3_last_insert_rowid(lab->db);
 		run->status = RUN_GOING;
 	}
-	sqlite3_finalize(stmt);
-	lab_rollback(lab);
-	strbuf_release(&columns);
-	free(sql);
 	return result;
 }
 
@@ -214,78 +193,73 @@ static int no_such_run(int64_t id, struct error *err)
 	return error_hint(err, "'tare list' shows the runs");
 }
 
-/* Runs a prepared change of one run in a transaction and finalizes it. */
-static int change_run(struct lab *lab, sqlite3_stmt *stmt, int64_t id, const char *doing,
-		      struct error *err)
-{
-	int result = lab_begin(lab, doing, err);
-	if (!result)
-		result = lab_done(lab, stmt, doing, err);
-	int changed = result ? 0 : sqlite3_changes(lab->db);
-	if (!result)
-		result = lab_commit(lab, doing, err);
-	sqlite3_finalize(stmt);
-	lab_rollback(lab);
-	return result || changed ? result : no_such_run(id, err);
-}
-
 int lab_end_run(struct lab *lab, int64_t run, enum run_status status, struct error *err)
 {
-	sqlite3_stmt *stmt = NULL;
-	if (lab_prepare(lab, &stmt, "UPDATE run SET status = ?, ended_at_ns = ? WHERE id = ?",
-			"end the run in", err))
-		return -1;
-	sqlite3_bind_int64(stmt, 1, status);
-	sqlite3_bind_int64(stmt, 2, clock_realtime_ns());
-	sqlite3_bind_int64(stmt, 3, run);
-	if (change_run(lab, stmt, run, "end the run in", err))
+	static const char doing[] = "end the run in";
+	int result = lab_begin(lab, doing, err);
+	if (!result)
+		result = lab_change(lab, "UPDATE run SET status = ?, ended_at_ns = ? WHERE id = ?",
+				    ARGS(NUM(status), NUM(clock_realtime_ns()), NUM(run)), doing,
+				    err);
+	if (!result && !sqlite3_changes(lab->db))
+		result = no_such_run(run, err);
+	if (lab_finish(lab, result, doing, err))
 		return -1;
 	/* now nobody is being measured; what cannot be moved stays in the -wal file */
 	sqlite3_wal_checkpoint_v2(lab->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 	return 0;
 }
 
-/* Columns: id, run_fields, parameters_raw, LAB_OWNER. */
-char *lab_select_runs(const char *rest)
+int lab_select_runs(struct lab *lab, sqlite3_stmt **out, const struct arg *args, const char *rest,
+		    struct error *err)
 {
-	struct strbuf sql = { 0 }, all = { 0 };
-	strbuf_puts(&sql, "id"); /* the columns of the fields are appended with commas */
-	fields_columns(run_fields, false, &sql);
-	strbuf_printf(&all, "SELECT %s, parameters_raw, " LAB_OWNER " FROM run %s", sql.text, rest);
-	strbuf_release(&sql);
-	return strbuf_detach(&all);
+	return lab_select(lab, out, run_fields, args, err,
+			  ", id, parameters_raw, " LAB_OWNER " FROM run %s", rest);
 }
 
 int lab_read_run(struct lab *lab, sqlite3_stmt *stmt, struct run *run, struct error *err)
 {
-	int at = 1;
-	*run = (struct run){ .id = sqlite3_column_int64(stmt, 0) };
-	if (fields_read(stmt, &at, run_fields, run) || read_parameters(stmt, at, run)) {
+	int at = 0;
+	*run = (struct run){ 0 };
+	bool sound = !fields_read(stmt, &at, run_fields, run);
+	run->id = sqlite3_column_int64(stmt, at);
+	if (!sound || read_parameters(stmt, at + 1, run)) {
 		run_release(run);
 		return lab_damaged(lab, err, "a run has impossible values");
 	}
-	if (run->status == RUN_GOING && lab_owner_gone(stmt, at + 1))
+	if (run->status == RUN_GOING && lab_owner_gone(stmt, at + 2))
 		run->status = RUN_INTERRUPTED;
 	return 0;
 }
 
 int lab_get_run(struct lab *lab, int64_t id, struct run *into, struct error *err)
 {
-	char *sql = lab_select_runs("WHERE id = ?");
 	sqlite3_stmt *stmt = NULL;
-	int result = lab_prepare(lab, &stmt, sql, "read", err);
-	free(sql);
-	if (result)
-		return -1;
-	sqlite3_bind_int64(stmt, 1, id);
-	int rc = sqlite3_step(stmt);
-	result = rc == SQLITE_ROW    ? lab_read_run(lab, stmt, into, err)
-		 : rc == SQLITE_DONE ? no_such_run(id, err)
-				     : lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
+	bool found = false;
+	int result = lab_select_runs(lab, &stmt, ARGS(NUM(id)), "WHERE id = ?", err);
+	while (lab_row(lab, stmt, "read", &result, err)) {
+		result = lab_read_run(lab, stmt, into, err);
+		found = true;
+	}
+	if (!result && !found)
+		return no_such_run(id, err);
 	if (!result)
 		into->conditions = conditions_take(into->conditions.text);
 	return result;
+}
+
+int lab_need_kind(struct lab *lab, int64_t id, enum subject_kind kind, const char *otherwise,
+		  struct error *err)
+{
+	struct run run = { 0 };
+	if (lab_get_run(lab, id, &run, err))
+		return -1;
+	bool of_kind = run.kind == kind;
+	run_release(&run);
+	if (of_kind)
+		return 0;
+	error_set(err, EXIT_USAGE, "run %" PRId64 " %s", id, otherwise);
+	return error_hint(err, "'tare show %" PRId64 "' shows it", id);
 }
 
 static int refuse_going(const struct run *run, struct error *err)
@@ -296,26 +270,12 @@ static int refuse_going(const struct run *run, struct error *err)
 	return error_hint(err, "wait for its end or stop it first");
 }
 
-static int own_run(struct lab *lab, int64_t id, const char *doing, struct error *err)
-{
-	sqlite3_stmt *stmt = NULL;
-	int at = 1;
-	if (lab_prepare(lab, &stmt,
-			"UPDATE run SET (" LAB_OWNER ") = (?, ?, ?, ?), status = 0,"
-			" ended_at_ns = NULL WHERE id = ?",
-			doing, err))
-		return -1;
-	lab_bind_owner(stmt, &at);
-	sqlite3_bind_int64(stmt, at, id);
-	int result = lab_done(lab, stmt, doing, err);
-	sqlite3_finalize(stmt);
-	return result;
-}
-
 int lab_resume_run(struct lab *lab, int64_t id, struct error *err)
 {
 	static const char doing[] = "go on with the run in";
 	struct run run = { 0 };
+	sqlite3_stmt *stmt = NULL;
+	int at = 1;
 	/* of two that ask at once the second one sees what the first one wrote */
 	if (lab_begin(lab, doing, err))
 		return -1;
@@ -325,12 +285,18 @@ int lab_resume_run(struct lab *lab, int64_t id, struct error *err)
 	if (!result && run.status == RUN_COMPLETE)
 		result = error_set(err, EXIT_USAGE, "run %" PRId64 " is complete", id);
 	if (!result)
-		result = own_run(lab, id, doing, err);
-	if (!result)
-		result = lab_commit(lab, doing, err);
-	lab_rollback(lab);
+		result = lab_prepare(lab, &stmt,
+				     "UPDATE run SET (" LAB_OWNER ") = (?, ?, ?, ?), status = 0,"
+				     " ended_at_ns = NULL WHERE id = ?",
+				     doing, err);
+	if (!result) {
+		lab_bind_owner(stmt, &at);
+		sqlite3_bind_int64(stmt, at, id);
+		result = lab_done(lab, stmt, doing, err);
+	}
+	sqlite3_finalize(stmt);
 	run_release(&run);
-	return result;
+	return lab_finish(lab, result, doing, err);
 }
 
 /* "@3" -> 3, "last" -> 0; -1 when it is no such thing. */
@@ -396,32 +362,30 @@ int lab_find_run(struct lab *lab, const char *text, unsigned kinds, int64_t *id,
 		"SELECT id, kind FROM run WHERE id = ?1 OR name = ?3"
 		" ORDER BY id = ?1 DESC, (1 << kind) & ?2 = 0, id DESC LIMIT 1";
 	sqlite3_stmt *stmt = NULL;
+	bool found = false;
 	if (kinds & LAB_SETTLED)
 		lab_add_owner_gone(lab);
-	if (lab_prepare(lab, &stmt,
-			back < 0	      ? by_name
-			: kinds & LAB_SETTLED ? settled_first
-					      : by_place,
-			"read", err))
-		return -1;
-	sqlite3_bind_int64(stmt, 1, back >= 0 ? back : numbered ? number : -1);
-	sqlite3_bind_int64(stmt, 2, kinds);
-	if (back < 0)
-		sqlite3_bind_blob64(stmt, 3, text, strlen(text), SQLITE_STATIC);
-	int rc = sqlite3_step(stmt), result = 0;
-	if (rc == SQLITE_ROW) {
+	int result = lab_bound(lab, &stmt,
+			       back < 0		     ? by_name
+			       : kinds & LAB_SETTLED ? settled_first
+						     : by_place,
+			       ARGS(NUM(back >= 0  ? back
+					: numbered ? number
+						   : -1),
+				    NUM(kinds), RAW(text)),
+			       "read", err);
+	while (lab_row(lab, stmt, "read", &result, err)) {
 		*id = sqlite3_column_int64(stmt, 0);
 		if (kind)
 			*kind = (enum subject_kind)sqlite3_column_int(stmt, 1);
-	} else if (rc != SQLITE_DONE) {
-		result = lab_fail(lab, err, "read");
-	} else if (back == 0 && (kinds & LAB_ALL_KINDS) != LAB_ALL_KINDS) {
-		*id = 0;
-	} else {
-		result = nothing_found(lab, text, err);
+		found = true;
 	}
-	sqlite3_finalize(stmt);
-	return result;
+	if (result || found)
+		return result;
+	if (back != 0 || (kinds & LAB_ALL_KINDS) == LAB_ALL_KINDS)
+		return nothing_found(lab, text, err);
+	*id = 0;
+	return 0;
 }
 
 int lab_check_name(const char *name, struct error *err)
@@ -520,7 +484,18 @@ int lab_change_tags(struct lab *lab, int64_t run, const char *add, const char *r
 	return result;
 }
 
-static int delete_run(struct lab *lab, int64_t run, int64_t invocation, struct error *err)
+void lab_give_space_back(struct lab *lab)
+{
+	int64_t worth_it = 0;
+	lab_number(lab,
+		   "SELECT f.freelist_count * 2 > p.page_count"
+		   " FROM pragma_freelist_count f, pragma_page_count p",
+		   NULL, &worth_it, NULL);
+	if (worth_it)
+		sqlite3_exec(lab->db, "VACUUM", NULL, NULL, NULL);
+}
+
+int lab_remove_run(struct lab *lab, int64_t id, struct error *err)
 {
 	static const char doing[] = "remove the run from";
 	static const char *const steps[] = {
@@ -531,48 +506,15 @@ static int delete_run(struct lab *lab, int64_t run, int64_t invocation, struct e
 		"DELETE FROM study WHERE id = ?2 AND NOT EXISTS "
 		"(SELECT 1 FROM run WHERE study = ?2)",
 	};
-	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-		sqlite3_stmt *stmt = NULL;
-		if (lab_prepare(lab, &stmt, steps[i], doing, err))
-			return -1;
-		sqlite3_bind_int64(stmt, 1, run);
-		if (sqlite3_bind_parameter_count(stmt) > 1)
-			sqlite3_bind_int64(stmt, 2, invocation);
-		int result = lab_done(lab, stmt, doing, err);
-		sqlite3_finalize(stmt);
-		if (result)
-			return -1;
-	}
-	return 0;
-}
-
-void lab_give_space_back(struct lab *lab)
-{
-	sqlite3_stmt *stmt = NULL;
-	static const char sql[] = "SELECT f.freelist_count * 2 > p.page_count"
-				  " FROM pragma_freelist_count f, pragma_page_count p";
-	if (lab_prepare(lab, &stmt, sql, "read", NULL))
-		return;
-	bool worth_it = sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int(stmt, 0);
-	sqlite3_finalize(stmt);
-	if (worth_it)
-		sqlite3_exec(lab->db, "VACUUM", NULL, NULL, NULL);
-}
-
-int lab_remove_run(struct lab *lab, int64_t id, struct error *err)
-{
-	static const char doing[] = "remove the run from";
 	struct run run = { 0 };
 	if (lab_begin(lab, doing, err))
 		return -1;
 	int result = lab_get_run(lab, id, &run, err);
 	if (!result)
 		result = refuse_going(&run, err);
-	if (!result)
-		result = delete_run(lab, id, run.invocation, err);
-	if (!result)
-		result = lab_commit(lab, doing, err);
-	lab_rollback(lab);
+	for (size_t i = 0; i < sizeof steps / sizeof *steps && !result; i++)
+		result = lab_change(lab, steps[i], ARGS(NUM(id), NUM(run.invocation)), doing, err);
+	result = lab_finish(lab, result, doing, err);
 	if (!result) {
 		lab_forget_profile(lab);
 		lab_give_space_back(lab);
@@ -583,15 +525,11 @@ int lab_remove_run(struct lab *lab, int64_t id, struct error *err)
 
 int lab_has_data(struct lab *lab, int64_t run, bool *has, struct error *err)
 {
-	sqlite3_stmt *stmt = NULL;
-	if (lab_prepare(lab, &stmt,
-			"SELECT EXISTS (SELECT 1 FROM noise WHERE run = ?1) "
-			"OR EXISTS (SELECT 1 FROM query_run WHERE run = ?1)",
-			"read", err))
-		return -1;
-	sqlite3_bind_int64(stmt, 1, run);
-	int failed = sqlite3_step(stmt) == SQLITE_ROW ? 0 : lab_fail(lab, err, "read");
-	*has = !failed && sqlite3_column_int(stmt, 0);
-	sqlite3_finalize(stmt);
+	int64_t any;
+	int failed = lab_number(lab,
+				"SELECT EXISTS (SELECT 1 FROM noise WHERE run = ?1) "
+				"OR EXISTS (SELECT 1 FROM query_run WHERE run = ?1)",
+				ARGS(NUM(run)), &any, err);
+	*has = any;
 	return failed;
 }

@@ -44,57 +44,32 @@ static const struct {
 
 /* ---- what came of a run ---- */
 
-static const char *const figures[SUBJECT_KINDS] = {
-	[SUBJECT_COMMAND] = "SELECT total(NOT warmup), total(warmup),"
-			    " avg(max(et_ns - ?2, 0)) FILTER (WHERE NOT warmup),"
-			    " avg(max(pt_exec_ns - ?3, 0)) FILTER (WHERE NOT warmup)"
-			    " FROM execution WHERE run = ?1",
-	[SUBJECT_CPU] = "SELECT count(*), sum(window_ns * 1.0), total(ns) / sum(window_ns * 1.0)"
-			" FROM noise_cpu WHERE run = ?1",
-	[SUBJECT_SYSTEM] = "SELECT sum(l.samples * 1.0), sum(l.samples * 1e9) / p.hz"
-			   " FROM profile p JOIN profile_slice l ON l.run = p.run WHERE p.run = ?1",
-	[SUBJECT_QUERY] = "SELECT (SELECT count(*) FROM query_at a JOIN query_execution x"
-			  "   ON x.at = a.id WHERE a.run = ?1),"
-			  " (SELECT queries FROM query_run WHERE run = ?1),"
-			  " (SELECT count(*) FROM query_at WHERE run = ?1)",
+#define S(member, kind) FACT(struct run_summary_row, member, #member, kind, NULL)
+static const struct {
+	const char *sql;
+	struct field fields[5];
+} figures[SUBJECT_KINDS] = {
+	[SUBJECT_COMMAND] = { "SELECT total(NOT warmup), total(warmup),"
+			      " avg(max(et_ns - ?2, 0)) FILTER (WHERE NOT warmup),"
+			      " avg(max(pt_exec_ns - ?3, 0)) FILTER (WHERE NOT warmup)"
+			      " FROM execution WHERE run = ?1",
+			      { S(executions, FIELD_U32), S(warmups, FIELD_U32),
+				S(mean_et_ns, FIELD_REAL), S(mean_pt_exec_ns, FIELD_REAL) } },
+	[SUBJECT_CPU] = { "SELECT count(*), sum(window_ns * 1.0), total(ns) / sum(window_ns * 1.0)"
+			  " FROM noise_cpu WHERE run = ?1",
+			  { S(cpus, FIELD_U32), S(watched_ns, FIELD_REAL),
+			    S(lost_share, FIELD_REAL) } },
+	[SUBJECT_SYSTEM] = { "SELECT sum(l.samples * 1.0), sum(l.samples * 1e9) / p.hz FROM profile"
+			     " p JOIN profile_slice l ON l.run = p.run WHERE p.run = ?1",
+			     { S(samples, FIELD_REAL), S(sampled_ns, FIELD_REAL) } },
+	[SUBJECT_QUERY] = { "SELECT (SELECT count(*) FROM query_at a JOIN query_execution x"
+			    "   ON x.at = a.id WHERE a.run = ?1),"
+			    " (SELECT queries FROM query_run WHERE run = ?1),"
+			    " (SELECT count(*) FROM query_at WHERE run = ?1)",
+			    { S(executions, FIELD_U32), S(queries, FIELD_U32),
+			      S(ats, FIELD_U32) } },
 };
-
-static double real_or_nan(sqlite3_stmt *stmt, int column)
-{
-	return sqlite3_column_type(stmt, column) == SQLITE_NULL
-		       ? (double)NAN
-		       : sqlite3_column_double(stmt, column);
-}
-
-static uint32_t count_of(sqlite3_stmt *stmt, int column)
-{
-	return (uint32_t)sqlite3_column_int64(stmt, column);
-}
-
-static void read_figures(sqlite3_stmt *stmt, enum subject_kind kind, struct run_summary_row *s)
-{
-	switch (kind) {
-	case SUBJECT_CPU:
-		s->cpus = count_of(stmt, 0);
-		s->watched_ns = real_or_nan(stmt, 1);
-		s->lost_share = real_or_nan(stmt, 2);
-		break;
-	case SUBJECT_SYSTEM:
-		s->samples = real_or_nan(stmt, 0);
-		s->sampled_ns = real_or_nan(stmt, 1);
-		break;
-	case SUBJECT_QUERY:
-		s->executions = count_of(stmt, 0);
-		s->queries = count_of(stmt, 1);
-		s->ats = count_of(stmt, 2);
-		break;
-	default:
-		s->executions = count_of(stmt, 0);
-		s->warmups = count_of(stmt, 1);
-		s->mean_et_ns = real_or_nan(stmt, 2);
-		s->mean_pt_exec_ns = real_or_nan(stmt, 3);
-	}
-}
+#undef S
 
 static int64_t cost(uint64_t ns)
 {
@@ -106,68 +81,56 @@ static int summarize(struct lab *lab, sqlite3_stmt **of_kind, const struct run *
 		     struct run_summary_row *s, struct error *err)
 {
 	sqlite3_stmt **stmt = &of_kind[run->kind];
+	int at = 0;
 	*s = (struct run_summary_row){ .mean_et_ns = NAN,
 				       .mean_pt_exec_ns = NAN,
 				       .watched_ns = NAN,
 				       .lost_share = NAN,
 				       .samples = NAN,
 				       .sampled_ns = NAN };
-	if (!*stmt && lab_prepare(lab, stmt, figures[run->kind], "read", err))
+	if (!*stmt && lab_prepare(lab, stmt, figures[run->kind].sql, "read", err))
 		return -1;
-	sqlite3_bind_int64(*stmt, 1, run->id);
-	if (run->kind == SUBJECT_COMMAND) {
-		sqlite3_bind_int64(*stmt, 2, cost(run->shell_et_ns));
-		sqlite3_bind_int64(*stmt, 3, cost(run->shell_pt_ns[GRADE_EXEC]));
-	}
-	int failed = sqlite3_step(*stmt) == SQLITE_ROW ? 0 : lab_fail(lab, err, "read");
-	if (!failed)
-		read_figures(*stmt, run->kind, s);
+	lab_bind(*stmt, 1,
+		 ARGS(NUM(run->id), NUM(cost(run->shell_et_ns)),
+		      NUM(cost(run->shell_pt_ns[GRADE_EXEC]))));
+	int failed = sqlite3_step(*stmt) != SQLITE_ROW ? lab_fail(lab, err, "read")
+		     : fields_read(*stmt, &at, figures[run->kind].fields, s)
+			     ? lab_damaged(lab, err, "a run has impossible values")
+			     : 0;
 	sqlite3_reset(*stmt);
-	return failed;
-}
-
-static int summarize_all(struct lab *lab, const run_list *runs, size_t from, run_count_list *counts,
-			 struct error *err)
-{
-	sqlite3_stmt *of_kind[SUBJECT_KINDS] = { NULL };
-	size_t had = counts->count;
-	int failed = 0;
-	for (size_t i = from; i < runs->count && !failed; i++) {
-		struct run_summary_row s;
-		failed = summarize(lab, of_kind, &runs->items[i], &s, err);
-		array_push(counts, s);
-	}
-	for (int i = 0; i < SUBJECT_KINDS; i++)
-		sqlite3_finalize(of_kind[i]);
-	if (failed)
-		counts->count = had;
 	return failed;
 }
 
 /* ---- lists ---- */
 
 /* Reads what the statement gives and finalizes it; on failure the lists are as before. */
-static int collect_runs(struct lab *lab, sqlite3_stmt *stmt, run_list *runs, run_count_list *counts,
-			struct error *err)
+static int collect_runs(struct lab *lab, sqlite3_stmt *stmt, int result, run_list *runs,
+			run_count_list *counts, struct error *err)
 {
 	size_t had = runs->count;
-	int rc = SQLITE_DONE, result = 0;
-	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+	while (lab_row(lab, stmt, "read", &result, err)) {
 		struct run run;
 		if (!(result = lab_read_run(lab, stmt, &run, err)))
 			array_push(runs, run);
 	}
-	if (!result && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
-	if (!result && counts)
-		result = summarize_all(lab, runs, had, counts, err);
+	sqlite3_stmt *of_kind[SUBJECT_KINDS] = { NULL };
+	size_t counted = counts ? counts->count : 0;
+	for (size_t i = had; counts && i < runs->count && !result; i++) {
+		struct run_summary_row s;
+		result = summarize(lab, of_kind, &runs->items[i], &s, err);
+		array_push(counts, s);
+	}
+	for (int i = 0; i < SUBJECT_KINDS; i++)
+		sqlite3_finalize(of_kind[i]);
+	if (result && counts)
+		counts->count = counted;
 	while (result && runs->count > had)
 		run_release(&runs->items[--runs->count]);
 	return result;
 }
 
-static char *search_sql(const struct lab_search *search)
+int lab_search_runs(struct lab *lab, const struct lab_search *search, run_list *runs,
+		    run_count_list *counts, struct error *err)
 {
 	static const char where[] =
 		"WHERE id < ?3 AND (?1 IS NULL"
@@ -178,33 +141,21 @@ static char *search_sql(const struct lab_search *search)
 						   " OR instr(lower(" TEXT_OF(
 							   "tags") "), lower(?1)))";
 	struct strbuf rest = { 0 };
-	strbuf_printf(&rest, "%s ORDER BY %s%s %s NULLS LAST", where,
-		      orders[search->order].by_kind ? "kind, " : "", orders[search->order].key,
-		      search->up ? "ASC" : "DESC");
-	strbuf_printf(&rest, "%s LIMIT ?2 OFFSET ?4", search->order ? ", id DESC" : "");
-	char *sql = lab_select_runs(rest.text);
-	strbuf_release(&rest);
-	return sql;
-}
-
-int lab_search_runs(struct lab *lab, const struct lab_search *search, run_list *runs,
-		    run_count_list *counts, struct error *err)
-{
-	char *sql = search_sql(search);
 	char *pattern = search->like && *search->like ? text_utf8(search->like) : NULL;
 	sqlite3_stmt *stmt = NULL;
+	strbuf_printf(&rest, "%s ORDER BY %s%s %s NULLS LAST%s LIMIT ?2 OFFSET ?4", where,
+		      orders[search->order].by_kind ? "kind, " : "", orders[search->order].key,
+		      search->up ? "ASC" : "DESC", search->order ? ", id DESC" : "");
 	if (search->order == LAB_BY_STATUS)
 		lab_add_owner_gone(lab);
-	int result = lab_prepare(lab, &stmt, sql, "read", err);
-	if (!result) {
-		sqlite3_bind_text(stmt, 1, pattern, -1, SQLITE_STATIC);
-		sqlite3_bind_int64(stmt, 2, search->most ? (int64_t)search->most : -1);
-		sqlite3_bind_int64(stmt, 3, search->before ? search->before : INT64_MAX);
-		sqlite3_bind_int64(stmt, 4, search->skip);
-		result = collect_runs(lab, stmt, runs, counts, err);
-	}
+	int result = lab_select_runs(
+		lab, &stmt,
+		ARGS(TEXT(pattern), NUM(search->most ? (int64_t)search->most : -1),
+		     NUM(search->before ? search->before : INT64_MAX), NUM(search->skip)),
+		rest.text, err);
+	result = collect_runs(lab, stmt, result, runs, counts, err);
 	free(pattern);
-	free(sql);
+	strbuf_release(&rest);
 	return result;
 }
 
@@ -217,15 +168,11 @@ int lab_list_runs(struct lab *lab, const char *like, uint32_t most, run_list *ru
 
 int lab_invocation_runs(struct lab *lab, int64_t invocation, run_list *runs, struct error *err)
 {
-	char *sql = lab_select_runs("WHERE study = ? ORDER BY id");
 	sqlite3_stmt *stmt = NULL;
-	int result = lab_prepare(lab, &stmt, sql, "read", err);
-	free(sql);
-	if (result)
-		return -1;
-	sqlite3_bind_int64(stmt, 1, invocation);
 	size_t had = runs->count;
-	result = collect_runs(lab, stmt, runs, NULL, err);
+	int result = lab_select_runs(lab, &stmt, ARGS(NUM(invocation)),
+				     "WHERE study = ? ORDER BY id", err);
+	result = collect_runs(lab, stmt, result, runs, NULL, err);
 	for (size_t i = had; i < runs->count; i++)
 		runs->items[i].conditions = conditions_take(runs->items[i].conditions.text);
 	return result;

@@ -60,41 +60,6 @@ static int sql_fail(struct lab *lab, struct error *err)
 	return error_hint(err, "'tare sql' lists the views and their columns");
 }
 
-/* One row as the callback wants it; the texts of blobs are made here. */
-struct row {
-	int columns;
-	const char **names, **values;
-	enum lab_type *types;
-	char **made;
-};
-
-static void row_init(struct row *row, sqlite3_stmt *stmt)
-{
-	size_t n = (size_t)sqlite3_column_count(stmt);
-	*row = (struct row){ (int)n, xcalloc(n, sizeof *row->names),
-			     xcalloc(n, sizeof *row->values), xcalloc(n, sizeof *row->types),
-			     xcalloc(n, sizeof *row->made) };
-	for (int i = 0; i < row->columns; i++)
-		row->names[i] = sqlite3_column_name(stmt, i);
-}
-
-static void row_clear(struct row *row)
-{
-	for (int i = 0; i < row->columns; i++) {
-		free(row->made[i]);
-		row->made[i] = NULL;
-	}
-}
-
-static void row_release(struct row *row)
-{
-	row_clear(row);
-	free(row->names);
-	free(row->values);
-	free(row->types);
-	free(row->made);
-}
-
 static char *blob_text(sqlite3_stmt *stmt, int column)
 {
 	const unsigned char *bytes = sqlite3_column_blob(stmt, column);
@@ -106,39 +71,44 @@ static char *blob_text(sqlite3_stmt *stmt, int column)
 	return strbuf_detach(&out);
 }
 
-static void row_read(struct row *row, sqlite3_stmt *stmt)
-{
-	row_clear(row);
-	for (int i = 0; i < row->columns; i++) {
-		int type = sqlite3_column_type(stmt, i);
-		row->types[i] = type == SQLITE_NULL	 ? LAB_NULL
-				: type == SQLITE_INTEGER ? LAB_INTEGER
-				: type == SQLITE_FLOAT	 ? LAB_REAL
-				: type == SQLITE_BLOB	 ? LAB_BLOB
-							 : LAB_TEXT;
-		if (type == SQLITE_BLOB)
-			row->values[i] = row->made[i] = blob_text(stmt, i);
-		else
-			row->values[i] = (const char *)sqlite3_column_text(stmt, i);
-	}
-}
-
 static int run_statement(struct lab *lab, sqlite3_stmt *stmt, lab_row_fn fn, void *context,
 			 struct error *err)
 {
-	struct row row;
+	static const enum lab_type types_of[] = { [SQLITE_NULL] = LAB_NULL,
+						  [SQLITE_INTEGER] = LAB_INTEGER,
+						  [SQLITE_FLOAT] = LAB_REAL,
+						  [SQLITE_BLOB] = LAB_BLOB,
+						  [SQLITE_TEXT] = LAB_TEXT };
+	size_t columns = (size_t)sqlite3_column_count(stmt);
+	const char **names = xcalloc(columns, sizeof *names);
+	const char **values = xcalloc(columns, sizeof *values);
+	enum lab_type *types = xcalloc(columns, sizeof *types);
+	char **blobs = xcalloc(columns, sizeof *blobs); /* as texts */
 	bool any = false, more = true;
 	int rc = SQLITE_DONE;
-	row_init(&row, stmt);
+	for (size_t i = 0; i < columns; i++)
+		names[i] = sqlite3_column_name(stmt, (int)i);
 	while (more && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		row_read(&row, stmt);
-		more = fn(context, row.columns, row.names, row.values, row.types);
+		for (size_t i = 0; i < columns; i++) {
+			int column = (int)i;
+			types[i] = types_of[sqlite3_column_type(stmt, column)];
+			free(blobs[i]);
+			blobs[i] = types[i] == LAB_BLOB ? blob_text(stmt, column) : NULL;
+			values[i] = blobs[i] ? blobs[i]
+					     : (const char *)sqlite3_column_text(stmt, column);
+		}
+		more = fn(context, (int)columns, names, values, types);
 		any = true;
 	}
 	int result = more && rc != SQLITE_DONE ? sql_fail(lab, err) : 0;
 	if (!result && !any)
-		fn(context, row.columns, row.names, NULL, NULL);
-	row_release(&row);
+		fn(context, (int)columns, names, NULL, NULL);
+	for (size_t i = 0; i < columns; i++)
+		free(blobs[i]);
+	free(names);
+	free(values);
+	free(types);
+	free(blobs);
 	return result;
 }
 

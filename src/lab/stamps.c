@@ -5,14 +5,11 @@
 
 int lab_version(struct lab *lab, uint32_t *version, struct error *err)
 {
-	sqlite3_stmt *stmt = NULL;
-	if (lab_prepare(lab, &stmt, "PRAGMA data_version", "read", err))
-		return -1;
-	int rc = sqlite3_step(stmt);
-	if (rc == SQLITE_ROW)
-		*version = (uint32_t)sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	return rc == SQLITE_ROW ? 0 : lab_fail(lab, err, "read");
+	int64_t number;
+	int failed = lab_number(lab, "PRAGMA data_version", NULL, &number, err);
+	if (!failed)
+		*version = (uint32_t)number;
+	return failed;
 }
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t length)
@@ -23,48 +20,31 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t length)
 	return hash;
 }
 
-/* Every column from this one on, of whatever type. */
-static void mix_columns(uint64_t *hash, sqlite3_stmt *stmt, int from)
-{
-	for (int i = from; i < sqlite3_column_count(stmt); i++) {
-		const void *bytes = sqlite3_column_blob(stmt, i);
-		int length = sqlite3_column_bytes(stmt, i);
-		*hash = mix(*hash, &length, sizeof length);
-		if (bytes)
-			*hash = mix(*hash, bytes, (size_t)length);
-	}
-}
-
-static int mix_row(void *context, sqlite3_stmt *stmt)
-{
-	mix_columns(context, stmt, 0);
-	return 0;
-}
-
 #define OWNER_COLUMNS 4
 
-/* status, LAB_OWNER, and what follows. The status is the one that readers see: of a run whose tare
- * was killed the row says for ever that it goes on. */
-static int mix_run(void *context, sqlite3_stmt *stmt)
-{
-	uint64_t *hash = context;
-	int status = sqlite3_column_int(stmt, 0);
-	if (status == RUN_GOING && lab_owner_gone(stmt, 1))
-		status = RUN_INTERRUPTED;
-	*hash = mix(*hash, &status, sizeof status);
-	mix_columns(hash, stmt, 1 + OWNER_COLUMNS);
-	return 0;
-}
-
-static int stamp_rows(struct lab *lab, const char *sql, lab_read_fn row, int64_t run,
-		      uint64_t *hash, struct error *err)
+/* A statement of runs gives status, LAB_OWNER, and what follows. The status is the one that readers
+ * see: of a run whose tare was killed the row says for ever that it goes on. */
+static int stamp_rows(struct lab *lab, const char *sql, bool runs, int64_t run, uint64_t *hash,
+		      struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
-	if (lab_prepare(lab, &stmt, sql, "read", err))
-		return -1;
-	if (sqlite3_bind_parameter_count(stmt))
-		sqlite3_bind_int64(stmt, 1, run);
-	return lab_each_row(lab, stmt, row, hash, err);
+	int result = lab_bound(lab, &stmt, sql, ARGS(NUM(run)), "read", err);
+	while (lab_row(lab, stmt, "read", &result, err)) {
+		if (runs) {
+			int status = sqlite3_column_int(stmt, 0);
+			if (status == RUN_GOING && lab_owner_gone(stmt, 1))
+				status = RUN_INTERRUPTED;
+			*hash = mix(*hash, &status, sizeof status);
+		}
+		for (int i = runs ? 1 + OWNER_COLUMNS : 0; i < sqlite3_column_count(stmt); i++) {
+			const void *bytes = sqlite3_column_blob(stmt, i);
+			int length = sqlite3_column_bytes(stmt, i);
+			*hash = mix(*hash, &length, sizeof length);
+			if (bytes)
+				*hash = mix(*hash, bytes, (size_t)length);
+		}
+	}
+	return result;
 }
 
 /* parts end with NULL. */
@@ -73,7 +53,7 @@ static int stamp(struct lab *lab, const char *const *parts, int64_t run, uint64_
 {
 	int failed = 0;
 	for (; *parts && !failed; parts++)
-		failed = stamp_rows(lab, *parts, mix_row, run, hash, err);
+		failed = stamp_rows(lab, *parts, false, run, hash, err);
 	return failed;
 }
 
@@ -110,7 +90,7 @@ int lab_stamp_run(struct lab *lab, int64_t id, uint64_t *into, struct error *err
 	if (lab_get_run(lab, id, &run, err)) /* which says it where there is none */
 		return -1;
 	run_release(&run);
-	int failed = stamp_rows(lab, "SELECT " RUN_COLUMNS " FROM run WHERE id = ?1", mix_run, id,
+	int failed = stamp_rows(lab, "SELECT " RUN_COLUMNS " FROM run WHERE id = ?1", true, id,
 				&hash, err) ||
 		     stamp(lab, parts, id, &hash, err) || stamp(lab, studies, id, &hash, err);
 	return finish(failed, hash, into);
@@ -130,8 +110,8 @@ int lab_stamp_list(struct lab *lab, bool counts, uint64_t *into, struct error *e
 		NULL,
 	};
 	uint64_t hash = BEGIN;
-	int failed = stamp_rows(lab, "SELECT " RUN_COLUMNS " FROM run ORDER BY id", mix_run, 0,
-				&hash, err) ||
+	int failed = stamp_rows(lab, "SELECT " RUN_COLUMNS " FROM run ORDER BY id", true, 0, &hash,
+				err) ||
 		     stamp(lab, studies, 0, &hash, err) ||
 		     (counts && stamp(lab, counted, 0, &hash, err));
 	return finish(failed, hash, into);

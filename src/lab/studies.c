@@ -5,13 +5,14 @@
 
 #include "lab/studies_rows.h"
 
-const struct study_table_spec study_tables[STUDY_TABLES] = {
-	[STUDY_ROW] = { "daemon_study", study_fields, "identity" },
-	[STUDY_RUN] = { "daemon_study_run", study_run_fields, "study, length" },
-	[STUDY_LEVEL] = { "daemon_study_level", study_level_fields, "study, length, position" },
-	[STUDY_DAEMON] = { "daemon_study_daemon", study_daemon_fields, "study, position" },
-	[STUDY_SEEN] = { "daemon_study_seen", study_seen_fields, "study, daemon, length" },
-	[STUDY_CUTOFF] = { "daemon_study_cutoff", cutoff_fields, "study, position, cutoff" },
+const struct lab_table study_tables[STUDY_TABLES] = {
+	[STUDY_ROW] = { "daemon_study", study_fields, "identity", NULL },
+	[STUDY_RUN] = { "daemon_study_run", study_run_fields, "study, length", NULL },
+	[STUDY_LEVEL] = { "daemon_study_level", study_level_fields, "study, length, position",
+			  NULL },
+	[STUDY_DAEMON] = { "daemon_study_daemon", study_daemon_fields, "study, position", NULL },
+	[STUDY_SEEN] = { "daemon_study_seen", study_seen_fields, "study, daemon, length", NULL },
+	[STUDY_CUTOFF] = { "daemon_study_cutoff", cutoff_fields, "study, position, cutoff", NULL },
 };
 
 /* The numbers in the schema. */
@@ -29,99 +30,45 @@ struct writer {
 	struct error *err;
 };
 
-static int prepare_all(struct writer *w)
-{
-	int result = 0;
-	for (int t = 0; t < STUDY_TABLES && !result; t++) {
-		struct strbuf columns = { 0 };
-		fields_columns(study_tables[t].fields, true, &columns);
-		strbuf_printf(&columns, ", %s", study_tables[t].more);
-		char *sql = sql_insert(study_tables[t].name, columns.text);
-		result = lab_prepare(w->lab, &w->stmts[t], sql, storing, w->err);
-		free(sql);
-		strbuf_release(&columns);
-	}
-	return result;
-}
-
-/* The fields, the study and one key; what follows begins at the number returned. */
-static int bind_row(struct writer *w, enum study_table t, const void *row, size_t key)
+/* The fields, the study and, as far as the table has them, two keys. */
+static int add_row(struct writer *w, enum study_table t, const void *row, int64_t first,
+		   int64_t second)
 {
 	int at = 1;
 	fields_bind(w->stmts[t], &at, study_tables[t].fields, row);
 	sqlite3_bind_int64(w->stmts[t], at++, w->study);
-	sqlite3_bind_int64(w->stmts[t], at++, (int64_t)key);
-	return at;
-}
-
-static int done(struct writer *w, enum study_table t)
-{
+	sqlite3_bind_int64(w->stmts[t], at++, first);
+	if (at <= sqlite3_bind_parameter_count(w->stmts[t]))
+		sqlite3_bind_int64(w->stmts[t], at, second);
 	return lab_done(w->lab, w->stmts[t], storing, w->err);
-}
-
-static int add_row(struct writer *w, const struct study *s, const char *identity)
-{
-	int at = 1;
-	fields_bind(w->stmts[STUDY_ROW], &at, study_fields, s);
-	sqlite3_bind_text(w->stmts[STUDY_ROW], at, identity, -1, SQLITE_STATIC);
-	if (done(w, STUDY_ROW))
-		return -1;
-	w->study = sqlite3_last_insert_rowid(w->lab->db);
-	return 0;
-}
-
-static int add_run(struct writer *w, size_t length, const struct study_run *r)
-{
-	bind_row(w, STUDY_RUN, r, length);
-	if (done(w, STUDY_RUN))
-		return -1;
-	for (size_t i = 0; i < r->levels.count; i++) {
-		int at = bind_row(w, STUDY_LEVEL, &r->levels.items[i], length);
-		sqlite3_bind_int64(w->stmts[STUDY_LEVEL], at, (int64_t)i);
-		if (done(w, STUDY_LEVEL))
-			return -1;
-	}
-	return 0;
-}
-
-static int add_daemon(struct writer *w, size_t position, const struct study_daemon *d)
-{
-	bind_row(w, STUDY_DAEMON, d, position);
-	if (done(w, STUDY_DAEMON))
-		return -1;
-	for (int length = 0; length < STUDY_LENGTHS; length++) {
-		int at = bind_row(w, STUDY_SEEN, &d->seen[length], position);
-		sqlite3_bind_int(w->stmts[STUDY_SEEN], at, length);
-		if (done(w, STUDY_SEEN))
-			return -1;
-	}
-	return 0;
-}
-
-static int add_cutoffs(struct writer *w, const struct study *s, const int64_t *ids)
-{
-	for (size_t i = 0; i < s->cutoffs.count; i++) {
-		int at = bind_row(w, STUDY_CUTOFF, &s->cutoffs.items[i], i);
-		sqlite3_bind_int64(w->stmts[STUDY_CUTOFF], at, ids[i]);
-		if (done(w, STUDY_CUTOFF))
-			return -1;
-	}
-	return 0;
 }
 
 static int add_all(struct writer *w, const struct study *s, const char *identity, int64_t *ids)
 {
-	if (add_row(w, s, identity))
-		return -1;
-	for (size_t i = 0; i < STUDY_LENGTHS; i++)
-		if (s->runs[i].present && add_run(w, i, &s->runs[i]))
-			return -1;
-	for (size_t i = 0; i < s->daemons.count; i++)
-		if (add_daemon(w, i, &s->daemons.items[i]))
-			return -1;
-	return lab_put_in_force(w->lab, identity, w->study, s->cutoffs.items, s->cutoffs.count,
-				STUDY_WINS, ids, w->err) ||
-	       add_cutoffs(w, s, ids);
+	int at = 1, result;
+	fields_bind(w->stmts[STUDY_ROW], &at, study_fields, s);
+	sqlite3_bind_text(w->stmts[STUDY_ROW], at, identity, -1, SQLITE_STATIC);
+	result = lab_done(w->lab, w->stmts[STUDY_ROW], storing, w->err);
+	w->study = sqlite3_last_insert_rowid(w->lab->db);
+	for (int l = 0; l < STUDY_LENGTHS && !result; l++) {
+		const struct study_run *r = &s->runs[l];
+		if (r->present)
+			result = add_row(w, STUDY_RUN, r, l, 0);
+		for (size_t i = 0; r->present && i < r->levels.count && !result; i++)
+			result = add_row(w, STUDY_LEVEL, &r->levels.items[i], l, (int64_t)i);
+	}
+	for (size_t i = 0; i < s->daemons.count && !result; i++) {
+		const struct study_daemon *d = &s->daemons.items[i];
+		result = add_row(w, STUDY_DAEMON, d, (int64_t)i, 0);
+		for (int l = 0; l < STUDY_LENGTHS && !result; l++)
+			result = add_row(w, STUDY_SEEN, &d->seen[l], (int64_t)i, l);
+	}
+	if (!result)
+		result = lab_put_in_force(w->lab, identity, w->study, s->cutoffs.items,
+					  s->cutoffs.count, STUDY_WINS, ids, w->err);
+	for (size_t i = 0; i < s->cutoffs.count && !result; i++)
+		result = add_row(w, STUDY_CUTOFF, &s->cutoffs.items[i], (int64_t)i, ids[i]);
+	return result;
 }
 
 int lab_add_study(struct lab *lab, struct study *s, struct error *err)
@@ -132,20 +79,19 @@ int lab_add_study(struct lab *lab, struct study *s, struct error *err)
 	    lab_begin(lab, storing, err))
 		return -1;
 	int64_t *ids = xcalloc(s->cutoffs.count + 1, sizeof *ids);
-	int result = lab_read_identity(lab, s->machine, identity, err) || prepare_all(&w) ||
+	int result = lab_read_identity(lab, s->machine, identity, err) ||
+		     lab_prepare_inserts(lab, study_tables, STUDY_TABLES, w.stmts, storing, err) ||
 		     add_all(&w, s, identity, ids);
 	for (int t = 0; t < STUDY_TABLES; t++)
 		sqlite3_finalize(w.stmts[t]);
-	if (!result)
-		result = lab_commit(lab, storing, err);
-	lab_rollback(lab);
+	result = lab_finish(lab, result, storing, err);
 	if (!result) {
 		s->id = w.study;
 		for (size_t i = 0; i < s->cutoffs.count; i++)
 			s->cutoffs.items[i].id = ids[i];
 	}
 	free(ids);
-	return result ? -1 : 0;
+	return result;
 }
 
 /* ---- lists, removal ---- */
@@ -166,23 +112,6 @@ static const struct field list_fields[] = {
 	{ 0 },
 };
 
-struct lister {
-	struct lab *lab;
-	lab_study_list *into;
-	struct error *err;
-};
-
-static int list_study(void *context, sqlite3_stmt *stmt)
-{
-	struct lister *l = context;
-	struct lab_study_row row = { 0 };
-	int at = 0;
-	if (fields_read(stmt, &at, list_fields, &row))
-		return lab_damaged(l->lab, l->err, "a study has impossible values");
-	array_push(l->into, row);
-	return 0;
-}
-
 int lab_list_studies(struct lab *lab, lab_study_list *into, struct error *err)
 {
 	static const char sql[] =
@@ -194,96 +123,72 @@ int lab_list_studies(struct lab *lab, lab_study_list *into, struct error *err)
 		" (SELECT count(*) FROM daemon_study_cutoff WHERE study = s.id),"
 		" NOT EXISTS (" NEWER ") FROM daemon_study s ORDER BY s.id DESC";
 	sqlite3_stmt *stmt = NULL;
-	struct lister l = { lab, into, err };
 	size_t had = into->count;
-	if (lab_prepare(lab, &stmt, sql, "read", err))
-		return -1;
-	int result = lab_each_row(lab, stmt, list_study, &l, err);
+	int result = lab_prepare(lab, &stmt, sql, "read", err);
+	while (lab_row(lab, stmt, "read", &result, err)) {
+		struct lab_study_row row = { 0 };
+		int at = 0;
+		if (fields_read(stmt, &at, list_fields, &row))
+			result = lab_damaged(lab, err, "a study has impossible values");
+		array_push(into, row);
+	}
 	if (result)
 		into->count = had;
 	return result;
 }
 
 /* The cutoffs of the study that is the newest now come back into force. */
-static int reinstate(struct lab *lab, int64_t study, const char *identity, struct error *err)
+static int reinstate(struct lab *lab, int64_t study, const char *identity, const char *doing,
+		     struct error *err)
 {
-	static const char doing[] = "remove the study from";
 	struct study s = { 0 };
 	bool found = false;
-	sqlite3_stmt *stmt = NULL;
 	if (lab_get_study(lab, NULL, study, &found, &s, err))
 		return -1;
 	int64_t *ids = xcalloc(s.cutoffs.count + 1, sizeof *ids);
 	int result = lab_put_in_force(lab, identity, study, s.cutoffs.items, s.cutoffs.count,
-				      EDITED_WINS, ids, err) ||
-		     lab_prepare(lab, &stmt,
-				 "UPDATE daemon_study_cutoff SET cutoff = nullif(?, 0)"
-				 " WHERE study = ? AND position = ?",
-				 doing, err);
-	for (size_t i = 0; i < s.cutoffs.count && !result; i++) {
-		sqlite3_bind_int64(stmt, 1, ids[i]);
-		sqlite3_bind_int64(stmt, 2, study);
-		sqlite3_bind_int64(stmt, 3, (int64_t)i);
-		result = lab_done(lab, stmt, doing, err);
-	}
-	sqlite3_finalize(stmt);
+				      EDITED_WINS, ids, err);
+	for (size_t i = 0; i < s.cutoffs.count && !result; i++)
+		result = lab_change(lab,
+				    "UPDATE daemon_study_cutoff SET cutoff = nullif(?, 0)"
+				    " WHERE study = ? AND position = ?",
+				    ARGS(NUM(ids[i]), NUM(study), NUM(i)), doing, err);
 	free(ids);
 	study_release(&s);
 	return result;
 }
 
-/* identity: of its machine; "" when there is no such study. */
-static int find_study(struct lab *lab, int64_t id, char identity[17], bool *newest,
-		      struct error *err)
-{
-	static const char sql[] = "SELECT s.identity, NOT EXISTS (" NEWER ") FROM daemon_study s"
-				  " WHERE s.id = ?";
-	sqlite3_stmt *stmt = NULL;
-	if (lab_prepare(lab, &stmt, sql, "read", err))
-		return -1;
-	sqlite3_bind_int64(stmt, 1, id);
-	int rc = sqlite3_step(stmt), result = 0;
-	const char *text = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
-	snprintf(identity, 17, "%s", text ? text : "");
-	*newest = rc == SQLITE_ROW && sqlite3_column_int(stmt, 1);
-	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		result = lab_fail(lab, err, "read");
-	sqlite3_finalize(stmt);
-	return result;
-}
-
-static int delete_study(struct lab *lab, int64_t id, struct error *err)
-{
-	char identity[17];
-	bool newest;
-	int64_t before = 0;
-	if (find_study(lab, id, identity, &newest, err))
-		return -1;
-	if (!*identity) {
-		error_set(err, EXIT_USAGE, "there is no study %" PRId64 " of daemons in the lab",
-			  id);
-		return error_hint(err, "'tare sql \"SELECT id, made_at FROM studies\"' shows them");
-	}
-	/* its cutoffs and all of its rows go with it */
-	if (lab_change(lab, "DELETE FROM daemon_study WHERE id = ?", id, "remove the study from",
-		       err))
-		return -1;
-	if (!newest)
-		return 0;
-	if (lab_number(lab, "SELECT max(id) FROM daemon_study WHERE identity = ?", identity,
-		       &before, err))
-		return -1;
-	return before ? reinstate(lab, before, identity, err) : 0;
-}
-
 int lab_remove_study(struct lab *lab, int64_t id, struct error *err)
 {
 	static const char doing[] = "remove the study from";
+	char identity[17] = ""; /* of its machine */
+	bool newest = false;
+	int64_t before = 0;
+	sqlite3_stmt *stmt = NULL;
 	if (lab_begin(lab, doing, err))
 		return -1;
-	int result = delete_study(lab, id, err);
-	if (!result)
-		result = lab_commit(lab, doing, err);
-	lab_rollback(lab);
-	return result;
+	int result = lab_bound(lab, &stmt,
+			       "SELECT s.identity, NOT EXISTS (" NEWER ") FROM daemon_study s"
+			       " WHERE s.id = ?",
+			       ARGS(NUM(id)), "read", err);
+	while (lab_row(lab, stmt, "read", &result, err)) {
+		const char *text = (const char *)sqlite3_column_text(stmt, 0);
+		snprintf(identity, sizeof identity, "%s", text ? text : "");
+		newest = sqlite3_column_int(stmt, 1);
+	}
+	if (!result && !*identity) {
+		error_set(err, EXIT_USAGE, "there is no study %" PRId64 " of daemons in the lab",
+			  id);
+		result = error_hint(err,
+				    "'tare sql \"SELECT id, made_at FROM studies\"' shows them");
+	}
+	if (!result) /* its cutoffs and all of its rows go with it */
+		result = lab_change(lab, "DELETE FROM daemon_study WHERE id = ?", ARGS(NUM(id)),
+				    doing, err);
+	if (!result && newest)
+		result = lab_number(lab, "SELECT max(id) FROM daemon_study WHERE identity = ?",
+				    ARGS(TEXT(identity)), &before, err);
+	if (!result && before)
+		result = reinstate(lab, before, identity, doing, err);
+	return lab_finish(lab, result, doing, err);
 }

@@ -1,137 +1,100 @@
 /* Studies of daemons out of their tables. What is out of its bounds, or refers to what is not
  * there, is damage. */
 
+#include <string.h>
+
 #include "lab/studies_rows.h"
 
 struct reader {
 	struct lab *lab;
-	enum study_table table; /* being read */
 	struct study study;
 	size_t seen; /* rows read */
 	struct error *err;
 };
+
+union row {
+	struct study_run run;
+	struct study_level level;
+	struct study_daemon daemon;
+	struct study_seen seen;
+	struct cutoff cutoff;
+};
+
+/* Takes a row over; false: it is impossible, and the row is still the caller's. Its keys are the
+ * study and two more, if it has so many; a list has each of its positions once. */
+static bool take(struct reader *r, enum study_table t, union row *row, uint64_t first,
+		 int64_t second)
+{
+	struct study *s = &r->study;
+	switch (t) {
+	case STUDY_RUN:
+		if (first >= STUDY_LENGTHS)
+			return false;
+		row->run.present = true;
+		s->runs[first] = row->run;
+		return true;
+	case STUDY_LEVEL:
+		if (first >= STUDY_LENGTHS || !s->runs[first].present ||
+		    second != (int64_t)s->runs[first].levels.count)
+			return false;
+		array_push(&s->runs[first].levels, row->level);
+		return true;
+	case STUDY_DAEMON:
+		if (first != s->daemons.count)
+			return false;
+		array_push(&s->daemons, row->daemon);
+		return true;
+	case STUDY_SEEN: /* each daemon has a row of each length */
+		if (first >= s->daemons.count || first != r->seen / STUDY_LENGTHS ||
+		    second != (int64_t)(r->seen % STUDY_LENGTHS))
+			return false;
+		s->daemons.items[first].seen[second] = row->seen;
+		r->seen++;
+		return true;
+	default: /* STUDY_CUTOFF */
+		row->cutoff.id = second;
+		if (first != s->cutoffs.count)
+			return false;
+		array_push(&s->cutoffs, row->cutoff);
+		return true;
+	}
+}
 
 static int impossible(struct reader *r)
 {
 	return lab_damaged(r->lab, r->err, "a study has impossible values");
 }
 
-/* STUDY_LENGTHS: none of them. */
-static enum study_length length_in(sqlite3_stmt *stmt, int column)
+static int read_table(struct reader *r, enum study_table t, int64_t study)
 {
-	int64_t length = sqlite3_column_int64(stmt, column);
-	return length >= 0 && length < STUDY_LENGTHS ? (enum study_length)length : STUDY_LENGTHS;
-}
-
-static int read_row(struct reader *r, sqlite3_stmt *stmt)
-{
-	int at = 0;
-	if (fields_read(stmt, &at, study_tables[STUDY_ROW].fields, &r->study))
-		return impossible(r);
-	r->study.id = sqlite3_column_int64(stmt, at);
-	return 0;
-}
-
-static int read_run(struct reader *r, sqlite3_stmt *stmt)
-{
-	int at = 0;
-	struct study_run run = { .present = true };
-	int failed = fields_read(stmt, &at, study_tables[STUDY_RUN].fields, &run);
-	enum study_length length = length_in(stmt, at + 1);
-	if (failed || length == STUDY_LENGTHS) {
-		array_release(&run.l_samples);
-		array_release(&run.dropped);
-		return impossible(r);
-	}
-	r->study.runs[length] = run;
-	return 0;
-}
-
-static int read_level(struct reader *r, sqlite3_stmt *stmt)
-{
-	int at = 0;
-	struct study_level level = { 0 };
-	int failed = fields_read(stmt, &at, study_tables[STUDY_LEVEL].fields, &level);
-	enum study_length length = length_in(stmt, at + 1);
-	if (failed || length == STUDY_LENGTHS)
-		return impossible(r);
-	struct study_run *run = &r->study.runs[length];
-	if (!run->present || sqlite3_column_int64(stmt, at + 2) != (int64_t)run->levels.count)
-		return impossible(r);
-	array_push(&run->levels, level);
-	return 0;
-}
-
-static int read_daemon(struct reader *r, sqlite3_stmt *stmt)
-{
-	int at = 0;
-	struct study_daemon d = { 0 };
-	if (fields_read(stmt, &at, study_tables[STUDY_DAEMON].fields, &d) ||
-	    sqlite3_column_int64(stmt, at + 1) != (int64_t)r->study.daemons.count)
-		return impossible(r);
-	array_push(&r->study.daemons, d);
-	return 0;
-}
-
-/* Each daemon has a row of each length. */
-static int read_seen(struct reader *r, sqlite3_stmt *stmt)
-{
-	int at = 0;
-	struct study_seen seen = { 0 };
-	int failed = fields_read(stmt, &at, study_tables[STUDY_SEEN].fields, &seen);
-	size_t daemon = r->seen / STUDY_LENGTHS, length = r->seen % STUDY_LENGTHS;
-	if (failed || daemon >= r->study.daemons.count ||
-	    sqlite3_column_int64(stmt, at + 1) != (int64_t)daemon ||
-	    sqlite3_column_int64(stmt, at + 2) != (int64_t)length) {
-		array_release(&seen.samples);
-		return impossible(r);
-	}
-	r->study.daemons.items[daemon].seen[length] = seen;
-	r->seen++;
-	return 0;
-}
-
-static int read_cutoff(struct reader *r, sqlite3_stmt *stmt)
-{
-	int at = 0;
-	struct cutoff c = { 0 };
-	if (fields_read(stmt, &at, cutoff_fields, &c) ||
-	    sqlite3_column_int64(stmt, at + 1) != (int64_t)r->study.cutoffs.count)
-		return impossible(r);
-	c.id = sqlite3_column_int64(stmt, at + 2);
-	array_push(&r->study.cutoffs, c);
-	return 0;
-}
-
-static int read_any(void *context, sqlite3_stmt *stmt)
-{
-	static int (*const rows[STUDY_TABLES])(struct reader *, sqlite3_stmt *) = {
-		[STUDY_ROW] = read_row,	    [STUDY_RUN] = read_run,
-		[STUDY_LEVEL] = read_level, [STUDY_DAEMON] = read_daemon,
-		[STUDY_SEEN] = read_seen,   [STUDY_CUTOFF] = read_cutoff,
-	};
-	struct reader *r = context;
-	return rows[r->table](r, stmt);
-}
-
-static int read_table(struct reader *r, int64_t study)
-{
-	const struct study_table_spec *spec = &study_tables[r->table];
-	struct strbuf columns = { 0 }, sql = { 0 };
+	const struct lab_table *spec = &study_tables[t];
 	sqlite3_stmt *stmt = NULL;
-	fields_columns(spec->fields, false, &columns);
-	if (r->table == STUDY_ROW)
-		strbuf_printf(&sql, "SELECT %s, id FROM %s WHERE id = ?", columns.text, spec->name);
-	else /* the keys come first of what is behind the fields */
-		strbuf_printf(&sql, "SELECT %s, %s FROM %s WHERE study = ? ORDER BY %s",
-			      columns.text, spec->more, spec->name, spec->more);
-	int result = lab_prepare(r->lab, &stmt, sql.text, "read", r->err);
-	if (!result) {
-		sqlite3_bind_int64(stmt, 1, study);
-		result = lab_each_row(r->lab, stmt, read_any, r, r->err);
+	/* the keys come first of what is behind the fields */
+	const char *keys = t == STUDY_ROW ? "id" : spec->more;
+	int result = lab_select(r->lab, &stmt, spec->fields, ARGS(NUM(study)), r->err,
+				", %s FROM %s WHERE %s = ? ORDER BY %s", keys, spec->name,
+				t == STUDY_ROW ? "id" : "study", keys);
+	while (lab_row(r->lab, stmt, "read", &result, r->err)) {
+		union row row;
+		bool whole = t == STUDY_ROW;
+		int at = 0;
+		memset(&row, 0, sizeof row);
+		bool sound =
+			!fields_read(stmt, &at, spec->fields, whole ? (void *)&r->study : &row);
+		if (whole)
+			r->study.id = sqlite3_column_int64(stmt, at);
+		if (sound &&
+		    (whole || take(r, t, &row, (uint64_t)sqlite3_column_int64(stmt, at + 1),
+				   sqlite3_column_int64(stmt, at + 2))))
+			continue;
+		if (t == STUDY_RUN) {
+			array_release(&row.run.l_samples);
+			array_release(&row.run.dropped);
+		} else if (t == STUDY_SEEN) {
+			array_release(&row.seen.samples);
+		}
+		result = impossible(r);
 	}
-	strbuf_release(&columns);
-	strbuf_release(&sql);
 	return result;
 }
 
@@ -142,11 +105,10 @@ static int read_all(struct reader *r, const struct machine *m, int64_t id)
 	if (!id) {
 		machine_identity(m, identity);
 		result = lab_number(r->lab, "SELECT max(id) FROM daemon_study WHERE identity = ?",
-				    identity, &id, r->err);
+				    ARGS(TEXT(identity)), &id, r->err);
 	}
 	for (int t = 0; t < STUDY_TABLES && !result; t++) {
-		r->table = (enum study_table)t;
-		result = read_table(r, id);
+		result = read_table(r, (enum study_table)t, id);
 		if (!result && !r->study.id)
 			return 0;
 	}
@@ -159,13 +121,11 @@ int lab_get_study(struct lab *lab, const struct machine *m, int64_t id, bool *fo
 		  struct study *into, struct error *err)
 {
 	struct reader r = { .lab = lab, .err = err };
-	/* all tables as of one moment: it may be removed meanwhile */
-	bool alone = sqlite3_get_autocommit(lab->db);
-	if (alone && sqlite3_exec(lab->db, "BEGIN", NULL, NULL, NULL))
-		return lab_fail(lab, err, "read");
+	bool alone; /* it may be removed meanwhile */
+	if (lab_begin_reading(lab, &alone, err))
+		return -1;
 	int result = read_all(&r, m, id);
-	if (alone)
-		lab_rollback(lab);
+	lab_end_reading(lab, alone);
 	if (result) {
 		study_release(&r.study);
 		return -1;

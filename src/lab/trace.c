@@ -44,25 +44,6 @@ static int damaged(struct error *err, const char *what)
 	return error_set(err, EXIT_USAGE, "a stored trace is damaged: %s", what);
 }
 
-static int unpack(const void *bytes, size_t length, void *into, size_t plain, struct error *err)
-{
-	size_t n = ZSTD_decompress(into, plain, bytes, length);
-	if (ZSTD_isError(n) || n != plain)
-		return damaged(err, ZSTD_isError(n) ? ZSTD_getErrorName(n) : "it is cut short");
-	return 0;
-}
-
-static bool names_sound(const struct trace *t)
-{
-	for (size_t i = 0; i < t->names.count; i++) {
-		const struct trace_name *n = &t->names.items[i];
-		if ((n->cause >= LEDGER_CAUSES && n->cause != TRACE_NAMES_WORK) ||
-		    !memchr(n->name, '\0', sizeof n->name))
-			return false;
-	}
-	return true;
-}
-
 int trace_decode(const void *bytes, size_t length, size_t events, size_t names, struct trace *into,
 		 struct error *err)
 {
@@ -80,15 +61,20 @@ int trace_decode(const void *bytes, size_t length, size_t events, size_t names, 
 	struct trace t = { .present = true };
 	/* in one piece, of which the names are then moved: they are few */
 	array_reserve(&t.events, plain / sizeof *t.events.items + 1);
-	if (unpack(bytes, length, t.events.items, plain, err)) {
+	size_t n = ZSTD_decompress(t.events.items, plain, bytes, length);
+	if (ZSTD_isError(n) || n != plain) {
 		trace_release(&t);
-		return -1;
+		return damaged(err, ZSTD_isError(n) ? ZSTD_getErrorName(n) : "it is cut short");
 	}
 	t.events.count = events;
 	array_reserve(&t.names, names + 1);
 	memcpy(t.names.items, (const char *)t.events.items + head, plain - head);
 	t.names.count = names;
-	if (!names_sound(&t)) {
+	for (size_t i = 0; i < names; i++) {
+		const struct trace_name *name = &t.names.items[i];
+		if ((name->cause < LEDGER_CAUSES || name->cause == TRACE_NAMES_WORK) &&
+		    memchr(name->name, '\0', sizeof name->name))
+			continue;
 		trace_release(&t);
 		return damaged(err, "a name in it is impossible");
 	}

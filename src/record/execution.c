@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const backend_names[] = { "plain", "netlink", "bpf" };
+const char *const backend_names[] = { "plain", "netlink", "bpf" };
 
 const char *backend_name(enum backend backend)
 {
@@ -12,15 +12,11 @@ const char *backend_name(enum backend backend)
 
 static const char *const outcome_names[] = { "exited", "signalled", "timed out" };
 
-const char *outcome_name(enum outcome outcome)
-{
-	return outcome_names[outcome];
-}
+const char *const grade_names[] = { "net", "exec", "tick" };
 
 const char *grade_name(enum grade grade)
 {
-	static const char *const names[] = { "net", "exec", "tick" };
-	return grade < GRADES ? names[grade] : "none";
+	return grade < GRADES ? grade_names[grade] : "none";
 }
 
 static const char *const role_names[] = { "subject", "daemon", "self" };
@@ -30,7 +26,7 @@ const char *role_name(enum role role)
 	return role_names[role];
 }
 
-static const char *const run_status_names[] = { "going", "complete", "interrupted", "failed" };
+const char *const run_status_names[] = { "going", "complete", "interrupted", "failed" };
 
 const char *run_status_name(enum run_status status)
 {
@@ -55,15 +51,17 @@ const struct field execution_fields[] = {
 	X(status, "status", FIELD_I32, "exit code or signal"),
 	X(started_at_ns, "started_at_ns", FIELD_DATE, "UTC", .json = "started_at",
 	  .csv = "started_at"),
-	X(et_ns, "et_ns", FIELD_NS, "elapsed time: the first process from its exec to its end"),
+	X(et_ns, "et_ns", FIELD_NS, "elapsed time: the first process from its exec to its end",
+	  .title = "ET"),
 	X(wait_ns, "wait_ns", FIELD_NS, "the same up to when tare, waiting, was told"),
 	X(tree_ns, "tree_ns", FIELD_NS, "up to the end of the last process of the tree"),
-	X(pt_ns[GRADE_NET], "pt_net_ns", FIELD_NS, "process time at grade net",
+	X(pt_ns[GRADE_NET], "pt_net_ns", FIELD_NS,
+	  "process time at grade net: without the interrupts within", .title = "PT net",
 	  .json = "pt_ns.net"),
-	X(pt_ns[GRADE_EXEC], "pt_exec_ns", FIELD_NS, "process time at grade exec",
-	  .json = "pt_ns.exec"),
-	X(pt_ns[GRADE_TICK], "pt_tick_ns", FIELD_NS, "process time at grade tick",
-	  .json = "pt_ns.tick"),
+	X(pt_ns[GRADE_EXEC], "pt_exec_ns", FIELD_NS, "process time at grade exec: by the scheduler",
+	  .title = "PT exec", .json = "pt_ns.exec"),
+	X(pt_ns[GRADE_TICK], "pt_tick_ns", FIELD_NS, "process time at grade tick: counted in ticks",
+	  .title = "PT tick", .json = "pt_ns.tick"),
 	X(user_ns, "user_ns", FIELD_NS,
 	  "this execution's exec in the proportion of its ticks, noise below about 100 ms; absent "
 	  "where no tick fell on it"),
@@ -72,8 +70,8 @@ const struct field execution_fields[] = {
 	  .json = "totals.", .limit = TASK_CUMULATIVE, .measures = task_measures,
 	  .bits = offsetof(struct execution, totals.present)),
 	X(totals.rss_peak_bytes, "rss_peak", FIELD_U64, "bytes, of the largest process",
-	  .unit = UNIT_BYTES, .flags = FIELD_ZERO_ABSENT, .csv = "totals_rss_peak",
-	  .json = "totals.rss_peak"),
+	  .title = "peak RSS", .unit = UNIT_BYTES, .flags = FIELD_ZERO_ABSENT,
+	  .csv = "totals_rss_peak", .json = "totals.rss_peak"),
 	X(totals.processes, "processes", FIELD_U32, "of the subject", .flags = FIELD_ZERO_ABSENT,
 	  .json = "totals.processes"),
 	X(totals.threads, "threads", FIELD_U32, "of the subject, first threads included",
@@ -234,24 +232,12 @@ static int compare_entries(const void *a, const void *b)
 	return x->stage - y->stage;
 }
 
-static bool same_task(const struct entry *a, const struct entry *b)
-{
-	return a->tgid == b->tgid && a->tid == b->tid && a->start_ns == b->start_ns;
-}
-
 static void add_entries(const struct image *image, int stage, struct entry *into, size_t *count)
 {
 	for (size_t i = 0; i < image->count; i++) {
 		const struct task_record *t = &image->tasks[i];
 		into[(*count)++] = (struct entry){ t, t->start_ns, t->tgid, t->tid, stage };
 	}
-}
-
-static enum role role_of(const struct task_record *t, int32_t self)
-{
-	if (t->flags & TASK_IS_SUBJECT)
-		return ROLE_SUBJECT;
-	return t->tgid == self || (t->flags & TASK_IS_SELF) ? ROLE_SELF : ROLE_DAEMON;
 }
 
 /* Adds what the task used between first (NULL: it was not there) and last to its process. */
@@ -269,11 +255,6 @@ static void add_task(struct process *p, const struct task_record *first,
 	}
 	if (task_has(last, TASK_RSS_PEAK) && last->value[TASK_RSS_PEAK] > p->rss_peak_bytes)
 		p->rss_peak_bytes = last->value[TASK_RSS_PEAK];
-}
-
-static bool did_nothing(const struct process *p)
-{
-	return p->value[TASK_EXEC] == 0 && p->value[TASK_NVCSW] == 0 && p->value[TASK_NIVCSW] == 0;
 }
 
 static int compare_processes(const void *a, const void *b)
@@ -298,7 +279,9 @@ void tasks_between(const struct image *before, const struct image *after, const 
 		qsort(entries, count, sizeof *entries, compare_entries);
 	for (size_t i = 0, j; i < count; i = j) {
 		const struct task_record *first = entries[i].stage == 0 ? entries[i].task : NULL;
-		for (j = i + 1; j < count && same_task(&entries[i], &entries[j]);)
+		for (j = i + 1; j < count && entries[j].tgid == entries[i].tgid &&
+				entries[j].tid == entries[i].tid &&
+				entries[j].start_ns == entries[i].start_ns;)
 			j++;
 		const struct task_record *last = entries[j - 1].task;
 		if (!last)
@@ -327,7 +310,8 @@ struct gathering {
 
 static void keep_process(struct gathering *g)
 {
-	if (g->p.role != ROLE_SUBJECT && did_nothing(&g->p))
+	const uint64_t *did = g->p.value;
+	if (g->p.role != ROLE_SUBJECT && !did[TASK_EXEC] && !did[TASK_NVCSW] && !did[TASK_NIVCSW])
 		return;
 	daemon_name(g->comm, g->p.name);
 	array_push(&g->into->processes, g->p);
@@ -347,7 +331,10 @@ static void gather(void *context, const struct task_record *first, const struct 
 		g->open = false;
 	}
 	if (!g->open) {
-		g->p = (struct process){ .role = role_of(last, g->self),
+		bool self = last->tgid == g->self || last->flags & TASK_IS_SELF;
+		g->p = (struct process){ .role = last->flags & TASK_IS_SUBJECT ? ROLE_SUBJECT
+						 : self			       ? ROLE_SELF
+									       : ROLE_DAEMON,
 					 .pid = last->tgid,
 					 .present = UINT64_MAX };
 		g->open = true;

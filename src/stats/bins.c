@@ -6,7 +6,7 @@ size_t bins_of(const double *sorted, size_t n, double low, double high, size_t m
 {
 	if (!n || !(high > low))
 		return 1;
-	double iqr = sorted[n * 3 / 4] - sorted[n / 4], count = ceil(2 * sqrt((double)n));
+	double iqr = sorted[n * 3 / 4] - sorted[n / 4], count = ceil(2 * sqrt((double)n)) + 4;
 	if (iqr > 0)
 		count = fmax(count, ceil((high - low) / (2 * iqr / cbrt((double)n))));
 	return (size_t)fmin(count, (double)most);

@@ -57,7 +57,7 @@ samples() {
 	}'
 }
 
-@test "calibrate: a stored run, its daemon and cutoff" {
+@test "calibrate: a stored run gives its daemon and cutoff" {
 	samples 200 20 300 short 1000 >short.csv
 	"$TARE" import --here short.csv
 	"$TARE" calibrate --from short --json >study.json
@@ -84,7 +84,7 @@ samples() {
 	[[ "$output" == *seldom* ]] && [[ "$output" == *"no plots"* ]]
 }
 
-@test "calibrate: a short and a long run" {
+@test "calibrate: a study takes a short run and a longer one" {
 	samples 200 20 300 short 1000 >short.csv
 	samples 40 0 0 long 60000 >long.csv
 	"$TARE" import --here short.csv
@@ -97,7 +97,7 @@ samples() {
 	[ "$("$TARE" cutoffs studies --json | jq '.[0].long_ns > .[0].short_ns')" = true ]
 }
 
-@test "calibrate: no daemons, samples all alike, too few" {
+@test "calibrate: samples that are all alike give no cutoff, too few are refused" {
 	awk 'BEGIN { print "run,sample,et_ns,pt_ns,daemon,daemon_pt_ns"
 		for (i = 1; i <= 50; i++) print "alike," i ",1000000000,1000000000,,"
 		for (i = 1; i <= 5; i++) print "few," i ",1000000000,1000000000,," }' >all.csv
@@ -117,7 +117,7 @@ samples() {
 
 # what sanitizers add to each execution blurs the ratio
 # bats test_tags=slow,alone
-@test "calibrate: the active study" {
+@test "calibrate: the active study makes both runs, and is continued only with its own options" {
 	run "$TARE" calibrate --short 20ms:7 --long 80ms:6 --cpu 0
 	echo "$output"
 	[ "$status" -eq 0 ]
@@ -219,7 +219,7 @@ numbers() {
 	[ "$(sql "SELECT count(*) FROM runs")" = 2 ]
 }
 
-@test "calibrate: bad input" {
+@test "calibrate: bad input is refused" {
 	refused "a time and a count" --short 1s
 	refused "a time and a count" --short :8
 	refused "a time and a count" --short soon:8
@@ -263,7 +263,7 @@ numbers() {
 	refused "is none of 'tare calibrate'" --continue ten
 }
 
-@test "calibrate: a watch that is not running" {
+@test "calibrate: a watch that is not running is said, with 1" {
 	for what in status stop; do
 		run "$TARE" calibrate --watch-$what
 		[ "$status" -eq 1 ]
@@ -274,7 +274,7 @@ numbers() {
 	[ "$(jq -c '[.running, .record]' <<<"$output")" = '[false,[]]' ]
 }
 
-@test "calibrate: a watch without privileges" {
+@test "calibrate: a watch without privileges is refused" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root, to give it up"
 	command -v setpriv >/dev/null || skip "needs setpriv"
 	chmod 777 . "$TARE_RUNTIME_DIR"
@@ -298,7 +298,7 @@ studied() {
 }
 
 # bats test_tags=slow
-@test "calibrate: a watch in the background, and a study of it while it goes" {
+@test "calibrate: a watch goes on in the background, and is studied while it goes" {
 	needs_root
 	run "$TARE" calibrate --watch
 	[ "$status" -eq 0 ]

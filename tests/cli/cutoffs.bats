@@ -65,7 +65,7 @@ row() {
 	[ "$("$TARE" cutoffs --json | jq '.cutoffs | length')" -eq 0 ]
 }
 
-@test "cutoffs: bad input" {
+@test "cutoffs: bad input is refused" {
 	"$TARE" cutoffs set cron 5ms --below 10s
 	"$TARE" cutoffs set cron 50ms --from 10s
 	refused "takes a DAEMON and a CUTOFF" set cron
@@ -98,7 +98,7 @@ row() {
 	[[ "$output" == *"no study yet"* ]]
 }
 
-@test "cutoffs: export and import" {
+@test "cutoffs: what is exported is imported the same" {
 	"$TARE" cutoffs set cron 5ms --below 10s
 	"$TARE" cutoffs set cron 50ms --from 10s
 	"$TARE" cutoffs set "a b" 7us

@@ -79,7 +79,7 @@ in_ms() {
 }
 
 # bats test_tags=slow,alone
-@test "daemon: --start-at and --cpu" {
+@test "daemon: --start-at and --cpu are followed" {
 	at=$(in_ms 1000)
 	cpu=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
 	"$TARE" daemon -p 1h -w 1ms -n 1 --start-at "$at" --cpu "$cpu" --log log 2>said
@@ -109,7 +109,7 @@ periods() {
 	[ "$(near again)" -gt "$(near other)" ]
 }
 
-@test "daemon: without the right to it, the ordinary class" {
+@test "daemon: without the right to real time it runs in the ordinary class" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root, to give it up"
 	command -v setpriv >/dev/null || skip "needs setpriv"
 	run setpriv --bounding-set -sys_nice --inh-caps -sys_nice \
@@ -122,7 +122,7 @@ periods() {
 	[[ "$output" != *class* ]]
 }
 
-@test "daemon: bad input" {
+@test "daemon: bad input is refused" {
 	refused "the work (20.00 ms) must be less than the period (10.00 ms)" -p 10ms -w 20ms
 	refused "must be less than the period" -p 10ms -w 10ms
 	refused "must be less than the shortest period (5.000 ms)" -p 10ms --busy 6ms --jitter 50%

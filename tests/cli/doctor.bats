@@ -72,6 +72,7 @@ setup() {
 		except ImportError:
 		    pass
 		finding = schema["properties"]["findings"]["items"]
+		finding = schema["$defs"][finding["$ref"].split("/")[-1]] if "$ref" in finding else finding
 		for d in (load("all"), load("laptop")):
 		    assert set(d) == {"tare", "fingerprint", "verdict", "counts", "findings"}, d.keys()
 		    for f in d["findings"]:

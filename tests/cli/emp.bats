@@ -79,7 +79,7 @@ measure() {
 	"$TARE" emp --json | jq -e '.sizes == null'
 }
 
-@test "emp: CSV and Markdown" {
+@test "emp: CSV and Markdown have every row" {
 	measure
 	run "$TARE" emp --csv
 	[ "$status" -eq 0 ]
@@ -93,7 +93,7 @@ measure() {
 	[ "${#lines[@]}" -eq 9 ]
 }
 
-@test "emp: a run of which nothing counts" {
+@test "emp: a run of which nothing counts is too few samples" {
 	"$TARE" time -N -r 2 --style none false || true
 	run "$TARE" emp --sizes
 	[ "$status" -eq 0 ]
@@ -101,7 +101,7 @@ measure() {
 	"$TARE" emp --json --sizes | jq -e '.sizes == [] and .versions[5].value == null'
 }
 
-@test "emp: bad input" {
+@test "emp: bad input is refused" {
 	run "$TARE" emp
 	[ "$status" -eq 2 ]
 	[ ! -e "$TARE_LAB" ]
@@ -174,7 +174,7 @@ measure() {
 }
 
 # bats test_tags=slow
-@test "time: --quiet around the run, whatever its end" {
+@test "time: --quiet holds during the run and ends with it, whatever its end" {
 	tree
 	run "$TARE" time --quiet -N -w 0 -r 1 --show-output "grep -h . $boost $swappiness"
 	[ "$status" -eq 0 ]
@@ -268,7 +268,7 @@ measure() {
 	done
 }
 
-@test "time: --emp that contradicts other options" {
+@test "time: --emp that contradicts other options is refused" {
 	for words in "--emp v5 --keep-outliers" "--emp v6 --no-cutoffs" "--emp v7" "--emp"; do
 		# shellcheck disable=SC2086
 		run "$TARE" time $words true

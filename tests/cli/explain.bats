@@ -64,7 +64,7 @@ measure() {
 	[ "${#lines[@]}" -le 24 ]
 }
 
-@test "ledger: options that contradict each other" {
+@test "ledger: options that contradict each other are refused" {
 	for options in "--ledger --no-ledger" "--trace --no-ledger" "--trace --no-lab"; do
 		# shellcheck disable=SC2086
 		run "$TARE" time $options true

@@ -43,7 +43,7 @@ refused() {
 	[[ "$output" == *"nothing for a terminal"* ]]
 }
 
-@test "export: a recorded trace" {
+@test "export: a recorded trace is written for Perfetto" {
 	"$TARE" time --help-all | grep -q -- --trace || skip "needs tare time --trace"
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
 	"$TARE" time --trace -N -w 0 -r 2 --style none 'sleep 0.01' >/dev/null

@@ -12,7 +12,7 @@ refused() {
 	[ ! -e "$TARE_LAB" ]
 }
 
-@test "import: a run that show, list, export and sql know" {
+@test "import: show, list, export and sql know the run" {
 	{ echo $HEADER && generate INC1 60; } >data.csv
 	run "$TARE" import data.csv --tag "from the other machine"
 	[ "$status" -eq 0 ]
@@ -61,7 +61,7 @@ refused() {
 	[ "$status" -eq 0 ]
 }
 
-@test "import: columns and rows in any order, quotes, CRLF, samples left out" {
+@test "import: columns and rows may be in any order, quoted, with CRLF, samples left out" {
 	printf '%s\r\n' sample,daemon_pt_ns,daemon,run,pt_ns,et_ns '7,5,"a,""b""",x,,1000' '3,,,x,900,950' \
 		'7,6,sshd,x,,1000' >data.csv
 	"$TARE" import data.csv
@@ -98,7 +98,7 @@ refused() {
 	refused "line "
 }
 
-@test "import: bad usage" {
+@test "import: bad usage is refused" {
 	{ echo $HEADER && generate A 3; } >data.csv
 	for words in "" "data.csv data.csv" "nothing.csv" "." "--name 12 data.csv" "--name last data.csv"; do
 		# shellcheck disable=SC2086
@@ -112,7 +112,7 @@ refused() {
 }
 
 # bats test_tags=slow
-@test "import: 100,000 samples in seconds" {
+@test "import: 100,000 samples take seconds" {
 	{ echo $HEADER && generate INC1 100000; } >data.csv
 	SECONDS=0
 	run "$TARE" import data.csv

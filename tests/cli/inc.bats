@@ -83,7 +83,7 @@ between() {
 	[ ! -e cache/tare ]
 }
 
-@test "inc: bad input" {
+@test "inc: bad input is refused" {
 	for words in "" "8s 9s" "soon" "0" "--turns 0" "--turns 5 8s" "-- -1s" "1000000000000d"; do
 		# shellcheck disable=SC2086
 		run "$TARE" inc $words

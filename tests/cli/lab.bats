@@ -207,7 +207,7 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 	while IFS= read -r line; do grep -qF -- "$line" "$ROOT/docs/lab.md" || { echo "not in docs: $line"; false; }; done <described
 }
 
-@test "sql: forms, types and standard input" {
+@test "sql: forms, types and standard input are followed" {
 	measure a
 	run "$TARE" sql "SELECT id, name, NULL AS n, 1.5 AS r FROM runs"
 	[ "$status" -eq 0 ]
@@ -222,7 +222,7 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 	[ "$status" -eq 2 ]
 }
 
-@test "sql: nothing that writes or reaches elsewhere" {
+@test "sql: nothing that writes or reaches elsewhere is allowed" {
 	measure a
 	before=$(sha256sum <"$TARE_LAB")
 	for statement in "DELETE FROM run" "ATTACH 'out.db' AS o" "VACUUM INTO 'out.db'" \
@@ -291,7 +291,7 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 	env SUDO_UID=0 SUDO_GID=0 "$TARE" time --no-lab -N -r 2 true
 }
 
-@test "completion: values, files, runs" {
+@test "completion: values, files and runs are offered" {
 	measure apple
 	# shellcheck source=/dev/null
 	. "$ROOT/completions/tare"
@@ -341,7 +341,7 @@ takes() {
 	esac
 }
 
-@test "last: the newest run that the command can take" {
+@test "last: it is the newest run that the command can take" {
 	four_kinds
 	takes time emp last
 	takes time emp
@@ -393,7 +393,7 @@ takes() {
 	done
 }
 
-@test "last: there is none that the command can take" {
+@test "last: where there is none that the command can take, it says so" {
 	command -v sqlite3 >/dev/null || skip "needs sqlite3"
 	measure only
 	for missed in "noise show|run of 'tare noise'" "profile report|profile" "query report|run of 'tare query'"; do

@@ -44,7 +44,7 @@ end_disturber() {
 	chmod +x undisturb
 }
 
-@test "ledger: a line, adding up to the elapsed time" {
+@test "ledger: its line adds up to the elapsed time" {
 	run "$TARE" time -N -r 5 --cpu 0 "$BURN loop 20ms"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"  Ledger  "*"run "*" %"* ]]
@@ -57,7 +57,7 @@ end_disturber() {
 	jq -e '.results[0].tare | .grade == "net" and .ledger.executions >= 3' out.json
 }
 
-@test "ledger: the whole of it, of a run and of an execution" {
+@test "ledger: --ledger shows the whole of a run or of an execution" {
 	run "$TARE" time -N -r 3 --ledger "$BURN loop 20ms"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"Ledger of run 1, mean of"*"Cause"*"run"*"Others that ran"*"tare's own cost"* ]]

@@ -129,7 +129,7 @@ teardown() {
 	done
 }
 
-@test "noise: a CPU that this process may not use" {
+@test "noise: a CPU that this process may not use is refused" {
 	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
 	run taskset -c 0 "$TARE" noise -c 1 -d 1s
 	[ "$status" -eq 2 ]
@@ -176,7 +176,7 @@ teardown() {
 }
 
 # bats test_tags=slow
-@test "noise: JSON, CSV, Perfetto; tare export" {
+@test "noise: JSON, CSV and Perfetto are the same from tare export" {
 	"$TARE" noise -c "$CPU" -d 1s --json --export-csv a.csv --export-perfetto a.pftrace >a.json
 	jq -e 'type == "object"' a.json
 	[ "$(wc -l <a.csv)" -ge 2 ]
@@ -249,7 +249,7 @@ teardown() {
 	done
 }
 
-@test "noise: interrupted before anything was seen" {
+@test "noise: interrupted before anything was seen, it leaves no whole run" {
 	"$TARE" noise -c "$CPU" -d 60s >out 2>err 3>&- &
 	pid=$!
 	sleep 0.02
@@ -364,7 +364,7 @@ teardown() {
 }
 
 # bats test_tags=slow,alone
-@test "noise: loops of the real-time class" {
+@test "noise: loops may be of the real-time class" {
 	needs_root
 	run "$TARE" noise -c "$CPU" -d 2s -P f:50
 	[ "$status" -eq 0 ]

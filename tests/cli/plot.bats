@@ -64,7 +64,7 @@ is_picture() { # FILE
 	esac
 }
 
-@test "plot: every kind of a run of time, with data and script" {
+@test "plot: every kind of a run of time is drawn, with data and script" {
 	needs_gnuplot
 	imported one
 	imported two 30
@@ -121,7 +121,7 @@ is_picture() { # FILE
 	[ "$(grep -c "rule II\|is above" fig.dat)" -ge 1 ]
 }
 
-@test "plot: values far from 0 and near each other" {
+@test "plot: values far from 0 and near each other are drawn" {
 	needs_gnuplot
 	printf 'run,sample,et_ns,pt_ns,daemon,daemon_pt_ns\n%s\n%s\n' far,1,1000000000000000,0,, far,2,1000000000000001,0,, >far.csv
 	"$TARE" import far.csv >/dev/null
@@ -135,7 +135,7 @@ is_picture() { # FILE
 	[ "$status" -eq 0 ] && [ -z "$output" ]
 }
 
-@test "plot: queries" {
+@test "plot: queries are drawn, with changes of plan marked" {
 	needs_gnuplot
 	queries q
 	for kind in query split matrix; do
@@ -184,7 +184,7 @@ is_picture() { # FILE
 	done
 }
 
-@test "plot: a daemon study" {
+@test "plot: a daemon study is drawn by zoom and by period" {
 	needs_gnuplot
 	imported samples 200
 	"$TARE" calibrate --from samples --quiet
@@ -223,7 +223,7 @@ is_picture() { # FILE
 	[ "$(grep -c '^[^#]' 7-compare.dat)" -eq 1 ]
 }
 
-@test "plot: hostile names of files" {
+@test "plot: hostile names of files are names and nothing else" {
 	needs_gnuplot
 	imported one
 	mkdir "a dir's"
@@ -268,7 +268,7 @@ is_picture() { # FILE
 	[ ! -e x.pdf ] && [ ! -e x.dat ] && [ ! -e x.gp ]
 }
 
-@test "plot: nothing but failures" {
+@test "plot: a run of nothing but failures is refused" {
 	run "$TARE" time -N -w 0 -r 1 --style none -n failing false
 	[ "$status" -ne 0 ]
 	refused 2 "nothing to plot: no execution of run 1 was measured" failing -o x.pdf
@@ -287,7 +287,7 @@ is_picture() { # FILE
 	[ "$(awk -F'\t' '/^[0-9]/ { print $3, $4, $5 }' split.dat)" = "35500000 NaN NaN" ]
 }
 
-@test "plot: for whoever typed sudo" {
+@test "plot: under sudo the files are the user's" {
 	needs_gnuplot
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
 	getent passwd 65534 >/dev/null || skip "needs a user 65534"
@@ -327,7 +327,7 @@ sys.exit(p.wait(20) != -signal.SIGINT)' "$TARE" plot one -o x.pdf
 	[ ! -e x.dat ] && [ ! -e x.pdf ]
 }
 
-@test "plot: any directory for temporary files, any name" {
+@test "plot: any directory serves for temporary files" {
 	needs_gnuplot
 	imported one
 	long=$TMPDIR
@@ -338,7 +338,7 @@ sys.exit(p.wait(20) != -signal.SIGINT)' "$TARE" plot one -o x.pdf
 	[ -z "$(ls "$long")" ]
 }
 
-@test "plot: a directory that is not there" {
+@test "plot: a directory that is not there is refused" {
 	needs_gnuplot
 	imported one
 	refused 2 "cannot write nowhere/x.dat" one -o nowhere/x.pdf
@@ -352,7 +352,7 @@ sys.exit(p.wait(20) != -signal.SIGINT)' "$TARE" plot one -o x.pdf
 	[ -s x.dat ] && [ -s x.gp ] && [ ! -e x.pdf ]
 }
 
-@test "plot: gnuplot fails: its words, and nothing is replaced" {
+@test "plot: when gnuplot fails its words are told, and nothing is replaced" {
 	imported one
 	mkdir bin
 	printf '#!/bin/sh\necho "line 3: no such terminal" >&2\nexit 1\n' >bin/gnuplot

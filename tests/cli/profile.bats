@@ -210,7 +210,7 @@ gone() {
 }
 
 # bats test_tags=slow
-@test "profile: with callers" {
+@test "profile: -g keeps callers" {
 	needs_root
 	"$TARE" profile -q -g -F 997 -- "$programs/profile-btree" >/dev/null
 	"$TARE" profile export --format folded >stacks.txt
@@ -219,7 +219,7 @@ gone() {
 }
 
 # bats test_tags=slow
-@test "profile: with callers by frame pointers" {
+@test "profile: --stacks fp keeps callers by frame pointers" {
 	needs_root
 	"$TARE" profile -q --stacks fp -F 997 -- "$programs/profile-call" >/dev/null
 	[ "$(sql "SELECT stacks FROM profiles")" = fp ]
@@ -228,7 +228,7 @@ gone() {
 		jq -e '.views[0].rows[] | select(.name == "main") | .total_samples > 10 * .samples'
 }
 
-@test "profile: the program's input, output and exit code" {
+@test "profile: the program's input, output and exit code are passed on" {
 	needs_root
 	run "$TARE" profile -q -- cat <<<"hello there"
 	[ "$status" -eq 0 ]
@@ -246,7 +246,7 @@ gone() {
 }
 
 # bats test_tags=slow,alone
-@test "profile: for a while, of the whole system" {
+@test "profile: -d samples the whole system for a while" {
 	needs_root
 	spin
 	"$TARE" profile -d 2s -n while >out
@@ -256,7 +256,7 @@ gone() {
 }
 
 # bats test_tags=slow
-@test "profile: processes that are running, until they end" {
+@test "profile: processes that are running are sampled until they end" {
 	needs_root
 	# it must live until it is followed, and end by itself
 	"$programs/profile-loop" 1000000000 3000 >/dev/null 3>&- &
@@ -271,7 +271,7 @@ gone() {
 }
 
 # bats test_tags=slow
-@test "profile: a cgroup" {
+@test "profile: a cgroup alone is sampled" {
 	needs_root
 	root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 	[ -n "$root" ] || skip "needs cgroup v2"
@@ -312,7 +312,7 @@ gone() {
 }
 
 # bats test_tags=slow
-@test "profile: every view" {
+@test "profile: every view has its rows" {
 	needs_root
 	loop_profile loop
 	for by in app instance thread object function line instruction container system; do
@@ -336,7 +336,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 }
 
 # bats test_tags=slow
-@test "profile: rows of a share, in per cent with and without the sign" {
+@test "profile: rows below a share are left out, in per cent with and without the sign" {
 	needs_root
 	loop_profile loop
 	limited() {
@@ -353,7 +353,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 }
 
 # bats test_tags=slow
-@test "profile: a function by instruction" {
+@test "profile: a function is listed by instruction" {
 	needs_root
 	loop_profile loop
 	run "$TARE" profile report --by instruction --function loop
@@ -382,7 +382,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 }
 
 # bats test_tags=slow
-@test "profile: why there is no machine code" {
+@test "profile: it says why there is no machine code" {
 	needs_root
 	# the kernel's, where its memory cannot be read
 	"$TARE" profile -q -F 997 -- dd if=/dev/zero of=/dev/null bs=1M count=20000 2>/dev/null
@@ -421,7 +421,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 }
 
 # bats test_tags=slow
-@test "profile: filters" {
+@test "profile: filters leave what they name" {
 	needs_root
 	loop_profile loop
 	all=$(sql "SELECT samples FROM profiles")
@@ -455,7 +455,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 }
 
 # bats test_tags=slow
-@test "profile: a window of time" {
+@test "profile: --since and --until choose a window of time" {
 	needs_root
 	spin
 	"$TARE" profile -q -d 1200ms --slice 300ms
@@ -482,7 +482,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 }
 
 # bats test_tags=slow
-@test "profile: JSON as its schema has it" {
+@test "profile: the JSON is what its schema says" {
 	needs_root
 	loop_profile a
 	loop_profile b
@@ -503,7 +503,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 }
 
 # bats test_tags=slow
-@test "profile: two compared" {
+@test "profile: two are compared by diff" {
 	needs_root
 	loop_profile a
 	"$TARE" profile -q -n b -- "$programs/profile-call" >/dev/null
@@ -519,7 +519,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 }
 
 # bats test_tags=slow
-@test "profile: for other programs" {
+@test "profile: other programs get it in their formats" {
 	needs_root
 	loop_profile loop
 	"$TARE" profile export --format pprof -o out.pb.gz
@@ -536,7 +536,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 }
 
 # bats test_tags=slow
-@test "profile: a run that is no profile" {
+@test "profile: a run that is no profile is refused" {
 	needs_root
 	"$TARE" time -r 2 -N true >/dev/null
 	for what in report "export --format folded"; do
@@ -557,7 +557,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 }
 
 # bats test_tags=slow
-@test "profile: a binary that is deleted while it is sampled" {
+@test "profile: a binary that is deleted while it is sampled still has names" {
 	needs_root
 	cp "$programs/profile-loop" gone
 	# its file is there as long as it runs, and with each slice it is taken hold of
@@ -605,7 +605,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 }
 
 # bats test_tags=slow
-@test "profile: no colour where none is wanted" {
+@test "profile: there is no colour where none is wanted" {
 	needs_root
 	loop_profile loop
 	run env NO_COLOR=1 TERM=xterm script -qec "$TARE profile report" /dev/null
@@ -621,7 +621,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 }
 
 # bats test_tags=slow
-@test "profile start: status, report while it goes, stop" {
+@test "profile start: it has a status, is reported while it goes, and is stopped" {
 	needs_root
 	spin
 	run "$TARE" profile status
@@ -715,7 +715,7 @@ assert len(rows) > 1 and len({len(row) for row in rows}) == 1, rows'
 	done
 }
 
-@test "profile start: with its standard streams closed" {
+@test "profile start: it starts with its standard streams closed" {
 	needs_root
 	"$TARE" profile start -q <&- >&-
 	collector
@@ -799,7 +799,7 @@ except OSError:
 }
 
 # bats test_tags=slow,alone
-@test "profile start: bounded by --keep" {
+@test "profile start: --keep bounds what is stored" {
 	needs_root
 	spin
 	# both see the same, so that what is too much for one is known from the other
@@ -853,7 +853,7 @@ except OSError:
 	[[ "$output" == *full* || "$output" == *"No space left"* ]]
 }
 
-@test "profile: of which nothing is stored yet, in a page" {
+@test "profile: a page says that nothing is stored yet" {
 	needs_root
 	"$TARE" profile start -q --slice 10min
 	run "$TARE" report -o out.html

@@ -72,7 +72,7 @@ whole() {
 }
 
 # bats test_tags=slow
-@test "query: an experiment on a SQLite file of its own, and every form of its report" {
+@test "query: an experiment makes its own SQLite file, and is reported in every form" {
 	small
 	run "$TARE" query -r 6 small.yaml
 	echo "$output"
@@ -143,7 +143,7 @@ whole() {
 }
 
 # bats test_tags=slow
-@test "query: one's own statements on one's own tables" {
+@test "query: one's own statements are measured on one's own tables" {
 	python3 - <<-'END'
 		import sqlite3
 		db = sqlite3.connect("shop.db")
@@ -181,7 +181,7 @@ made() {
 	"$TARE" query import --dbms sqlite -n "$1" "$1.csv"
 }
 
-@test "query: compare" {
+@test "query: compare finds what is slower and which plans changed" {
 	made old 100 8
 	made same 100 8
 	made slower 110 8
@@ -250,7 +250,7 @@ made() {
 	[ "$(sql "SELECT count(*) FROM runs")" = 3 ]
 }
 
-@test "query: check of files" {
+@test "query: check says what a file would do" {
 	small
 	run "$TARE" query check small.yaml
 	[ "$status" -eq 0 ]
@@ -275,7 +275,7 @@ bad() {
 	refused "line $1: " bad.yaml
 }
 
-@test "query: bad files" {
+@test "query: bad files are refused, and the line named" {
 	small
 	bad 2 "unknown key 'cardinality'" '2s/cardinalities/cardinality/'
 	bad 2 "whole number" '2s/3000/many/'
@@ -309,7 +309,7 @@ bad() {
 	[ ! -e lab.db ]
 }
 
-@test "query: bad input" {
+@test "query: bad input is refused" {
 	small
 	refused "nothing to measure"
 	refused "in which database?" -e 'SELECT 1'
@@ -382,7 +382,7 @@ bad() {
 	[ "$(sql "SELECT count(DISTINCT plan) = 2 FROM query_executions")" = 1 ]
 }
 
-@test "query: the time limit" {
+@test "query: executions over the time limit are cut and counted" {
 	# ends on its own only after minutes
 	run timeout 60 "$TARE" query -r 3 -l 150ms sqlite::memory: \
 		-e 'WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 2000000000) SELECT count(*) FROM c'
@@ -497,7 +497,7 @@ until_is() {
 	[ "$(cat "$TARE_QUIET_ROOT/proc/sys/kernel/task_delayacct")" = 0 ]
 }
 
-@test "query: without privileges" {
+@test "query: without privileges it works and says what was not seen, but is not cold" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root, to give it up"
 	command -v setpriv >/dev/null || skip "needs setpriv"
 	small

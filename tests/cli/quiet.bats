@@ -173,7 +173,7 @@ init_script() {
 	as_before
 }
 
-@test "quiet: around a command, whose exit status is passed on" {
+@test "quiet: the exit status of its command is passed on" {
 	tree
 	run "$TARE" quiet -- sh -c 'cat machine/sys/devices/system/cpu/cpufreq/boost; exit 7'
 	[ "$status" -eq 7 ]

@@ -20,7 +20,7 @@ embedded() {
 		sed -e 's/^[^>]*>//' -e 's/<.*//'
 }
 
-@test "report: a run as a page" {
+@test "report: a run becomes a page that asks nobody for anything" {
 	"$TARE" time -N -w 1 -r 5 --style none -n first true >/dev/null
 	run "$TARE" report -o out.html
 	[ "$status" -eq 0 ]
@@ -37,7 +37,7 @@ embedded() {
 	embedded out.html | jq -e '.machines[.sections[0].machine] | (.findings | length) > 0 and .name != ""' >/dev/null
 }
 
-@test "report: the document alone" {
+@test "report: --json is the document of the page" {
 	"$TARE" time -N -w 0 -r 5 --style none true >/dev/null
 	"$TARE" report --json >doc.json
 	[ "$(wc -l <doc.json)" -eq 1 ]
@@ -50,7 +50,7 @@ embedded() {
 	[ "$(jq '.sections[0].kept.et.n' doc.json)" -gt 0 ]
 }
 
-@test "report: runs against each other" {
+@test "report: runs are compared with each other" {
 	{ echo $HEADER && generate A 60; } >a.csv
 	{ echo $HEADER && generate B 60; } | sed 's/,\(1[0-9]*\),99/,\1,98/' >b.csv
 	"$TARE" import a.csv >/dev/null
@@ -73,7 +73,7 @@ embedded() {
 	[ "$("$TARE" report --json 1 2 5 3 4 | jq -r .title)" = "A, 2 runs of B, true and 1 more" ]
 }
 
-@test "report: a study of daemons" {
+@test "report: a study of daemons becomes a page" {
 	{ echo $HEADER && generate INC1 200; } >data.csv
 	refused 2 "there is no lab" --daemons -o out.html
 	"$TARE" import --here data.csv >/dev/null
@@ -99,7 +99,7 @@ embedded() {
 	refused 2 "a study has a number, unlike 'x'" --daemons=x -o out.html
 }
 
-@test "report: a run of which nothing is stored yet" {
+@test "report: a run of which nothing is stored yet has a note" {
 	command -v sqlite3 >/dev/null || skip "needs sqlite3"
 	"$TARE" noise -c 0 -d 200ms --no-kernel -q -n begun
 	"$TARE" noise -c 0 -d 200ms --no-kernel -q -n whole
@@ -113,7 +113,7 @@ embedded() {
 	"$TARE" report --json begun | jq -e '.sections[0] | .kind == "query" and .query == null' >/dev/null
 }
 
-@test "report: bad input" {
+@test "report: bad input is refused" {
 	refused 2 "there is no lab" -o out.html
 	"$TARE" time -N -w 0 -r 1 --style none true >/dev/null
 	refused 2 "there is no run 'nothing'" -o out.html nothing
@@ -177,7 +177,7 @@ embedded() {
 	[ "$(wc -c <doc.json)" -lt 3000000 ]
 }
 
-@test "report: who had each CPU" {
+@test "report: a trace tells who had each CPU" {
 	"$TARE" time --help-all | grep -q -- --trace || skip "needs tare time --trace"
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
 	"$TARE" time --trace -N -w 0 -r 3 --style none 'sleep 0.01' >/dev/null

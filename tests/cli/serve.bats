@@ -97,14 +97,14 @@ api() {
 	stop
 }
 
-@test "serve: the list, reports and changes" {
+@test "serve: the list, reports and changes are served" {
 	measure apple
 	measure banana 3
 	serve
 	curl -sS "$BASE/" | grep -q '<div id="tare"'
 	api /api/runs | jq -e '(.runs | length) == 2 and (.more | not) and .studies == [] and
 		(.runs[0] | .id == 2 and .kind == "time" and .name == "banana" and .command == "true" and
-		.status == "complete" and .executions == 3 and .mean_et_ns > 0 and .tags == null)'
+		.status == "complete" and .executions == 3 and .mean_et_of_all_ns > 0 and .tags == null)'
 	api "/api/runs?like=APP" | jq -e '[.runs[].name] == ["apple"]'
 	api "/api/runs?most=1" | jq -e '[.runs[].id] == [2] and .more'
 	api "/api/runs?most=1&before=2" | jq -e '[.runs[].id] == [1] and (.more | not)'
@@ -124,7 +124,7 @@ api() {
 	"$TARE" list | grep -q '</script>"'
 }
 
-@test "serve: who may ask, for what, and how much" {
+@test "serve: it is checked who may ask, for what, and how much" {
 	measure apple
 	serve
 	"$CLIENT" checks "$URL"
@@ -251,7 +251,7 @@ listed() {
 	stop
 }
 
-@test "serve: a client that does not know HTTP" {
+@test "serve: a client that does not know HTTP does no harm" {
 	measure apple
 	serve
 	"$CLIENT" fuzz "$URL" "${TARE_SERVE_FUZZ_SECONDS:-3}"
@@ -265,7 +265,7 @@ stored() {
 }
 
 # bats test_tags=slow
-@test "serve: 200 readers while a run is stored" {
+@test "serve: 200 readers are answered while a run is stored" {
 	measure apple
 	serve
 	"$TARE" time -N -w 0 -r 20000 --style none -n pear true >/dev/null 2>&1 3>&- &

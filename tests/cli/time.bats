@@ -74,7 +74,7 @@ teardown() {
 	[[ "$output" == *"--prepare command ended with exit code 3"* ]]
 }
 
-@test "time: parameters, names and exports" {
+@test "time: parameters reach commands, names and exports" {
 	"$TARE" time -N -r 2 -L a x,y -P n 1 2 -n 'p {a}{n}' --export-json e.json --export-csv e.csv \
 		--export-markdown e.md --export-asciidoc e.adoc --export-orgmode e.org --style none 'echo {a} {n}'
 	jq -e '[.results[].command] | length == 4' e.json
@@ -120,7 +120,7 @@ teardown() {
 	[ "$status" -eq 4 ]
 }
 
-@test "time: killed by a signal" {
+@test "time: a command killed by a signal ends the run with 4" {
 	run "$TARE" time -N -r 3 'sh -c "kill -SEGV $$"'
 	[ "$status" -eq 4 ]
 	[[ "$output" == *"signal 11"* ]]
@@ -209,7 +209,7 @@ teardown() {
 	check "--shell" time -S "'" true
 }
 
-@test "time: a CPU that is not there" {
+@test "time: a CPU that is not there is refused" {
 	run "$TARE" time -N -r 1 --cpu 900 true
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"no CPU '900'"* ]]
@@ -248,7 +248,7 @@ teardown() {
 	grep -q '^00040000' out
 }
 
-@test "time: real-time class" {
+@test "time: --sched gives the command a real-time class" {
 	needs_root
 	"$TARE" time -N -w 0 -r 1 --style none --sched fifo:7 --output out 'sh -c "chrt -p $$"'
 	grep -q SCHED_FIFO out
@@ -265,7 +265,7 @@ teardown() {
 }
 
 # bats test_tags=slow,alone
-@test "time: a baseline and --fail-if-slower" {
+@test "time: --fail-if-slower fails only beyond its share of the baseline" {
 	"$TARE" time -N -r 10 -n quick --style none "$BURN loop 5ms"
 	run "$TARE" time -N -r 10 --baseline quick --fail-if-slower 10% "$BURN loop 10ms"
 	[ "$status" -eq 1 ]

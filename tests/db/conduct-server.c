@@ -101,7 +101,7 @@ static void a_server_of_ours_is_started_again(void **state)
 	rig.server = NULL;
 }
 
-static void after_ten_tries_it_pauses(void **state)
+static void after_ten_tries_the_run_pauses(void **state)
 {
 	(void)state;
 	mischief = stop_server;
@@ -144,7 +144,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_lost_connection_is_made_anew, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_server_of_ours_is_started_again, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(after_ten_tries_it_pauses, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(after_ten_tries_the_run_pauses, set_up, tear_down),
 	};
 	const struct server_description description = { .dbms = "postgresql",
 							.data = data,

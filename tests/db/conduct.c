@@ -167,7 +167,7 @@ static int tear_down(void **state)
 
 /* ---- the tests ---- */
 
-static void every_execution_once(void **state)
+static void every_execution_is_made_once_in_order(void **state)
 {
 	(void)state;
 	ok(conduct(TABLES_NEW, NULL));
@@ -187,7 +187,7 @@ static void every_execution_once(void **state)
 	}
 }
 
-static void onepass_where_the_plan_differs(void **state)
+static void onepass_measures_only_where_the_plan_differs(void **state)
 {
 	(void)state;
 	e.scenario = SCENARIO_ONEPASS;
@@ -231,7 +231,7 @@ static void a_plan_that_flips_is_given_up(void **state)
 	assert_int_equal(third, 3);
 }
 
-static void resumed_where_it_was(void **state)
+static void a_resumed_run_makes_what_is_missing(void **state)
 {
 	(void)state;
 	ok(conduct(TABLES_NEW, NULL));
@@ -248,7 +248,7 @@ static void resumed_where_it_was(void **state)
 }
 
 /* Onepass, killed after the lower cardinality was skipped: it is skipped again. */
-static void resumed_after_a_skip(void **state)
+static void a_resumed_onepass_skips_what_it_skipped_before(void **state)
 {
 	(void)state;
 	e.scenario = SCENARIO_ONEPASS;
@@ -307,7 +307,7 @@ static void tables_of_others_stay(void **state)
 	assert_int_equal(count("t_all"), 200);
 }
 
-static void over_the_limit(void **state)
+static void a_query_over_the_limit_is_timed_out(void **state)
 {
 	(void)state;
 	e.cardinalities.count = 1;
@@ -340,14 +340,19 @@ static void a_bad_statement_ends_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_execution_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(onepass_where_the_plan_differs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(every_execution_is_made_once_in_order, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(onepass_measures_only_where_the_plan_differs,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_new_plan_begins_anew, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_plan_that_flips_is_given_up, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(resumed_where_it_was, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(resumed_after_a_skip, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_resumed_run_makes_what_is_missing, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_resumed_onepass_skips_what_it_skipped_before,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(tables_of_others_stay, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(over_the_limit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_query_over_the_limit_is_timed_out, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_bad_statement_ends_it, set_up, tear_down),
 	};
 	interrupt_watch();

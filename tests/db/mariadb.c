@@ -164,7 +164,7 @@ static bool feed_next(void *context, const char **values)
 	return true;
 }
 
-static void test_load(void **state)
+static void loaded_texts_are_what_they_were(void **state)
 {
 	static const char *const rows[][3] = {
 		{ "1", "it's \\ \"quoted\" `x` \n\t\x1a %_", "-12.50" },
@@ -193,7 +193,7 @@ static void test_load(void **state)
 	assert_int_equal(number("SELECT COUNT(*) FROM `we``ird` WHERE b = ''"), 1);
 }
 
-static void test_load_without_backslashes(void **state)
+static void texts_are_loaded_without_backslash_escapes_too(void **state)
 {
 	static const char *const rows[][3] = { { "1", "a\\'b\\", "1" } };
 	struct feed f = { rows, 0, 1 };
@@ -227,7 +227,7 @@ static bool spoilt_next(void *context, const char **values)
 	return true;
 }
 
-static void test_failed_load_leaves_nothing(void **state)
+static void a_failed_load_leaves_nothing(void **state)
 {
 	static const char *const wrong[] = { "7", "no number", "99999999999" };
 	char filler[1001];
@@ -249,7 +249,7 @@ static void test_failed_load_leaves_nothing(void **state)
 	assert_int_equal(dbms_load(db, "no such table", 2, spoilt_next, &s, &err), -1);
 }
 
-static void test_types(void **state)
+static void every_kind_of_column_has_its_type(void **state)
 {
 	static const struct {
 		enum column_kind kind;
@@ -299,7 +299,7 @@ static uint64_t bytes_read(void)
 }
 
 /* Loads the big table, and then: a scan after forget() reads it, one more reads nothing. */
-static void test_cold(void **state)
+static void a_scan_after_forgetting_reads_and_one_more_does_not(void **state)
 {
 	static const char *const tables[] = { "big" };
 	static const char scan[] = "SELECT COUNT(*), SUM(LENGTH(c)) FROM big";
@@ -350,7 +350,7 @@ static void test_cold(void **state)
 	}
 }
 
-static void test_settle_tells_errors(void **state)
+static void settling_a_missing_table_is_an_error(void **state)
 {
 	static const char *const tables[] = { "no_such_table" };
 	(void)state;
@@ -363,7 +363,7 @@ static void test_settle_tells_errors(void **state)
 
 /* ---- plans ---- */
 
-static void test_plan(void **state)
+static void a_plan_is_the_same_until_it_is_another(void **state)
 {
 	static const char query[] = "SELECT MAX(x.c) FROM p AS x WHERE x.b = 17 GROUP BY x.c";
 	(void)state;
@@ -391,7 +391,7 @@ static void test_plan(void **state)
 	assert_true(hash_of(query) == first);
 }
 
-static void test_bad_statements(void **state)
+static void bad_statements_are_the_users_error(void **state)
 {
 	static const struct {
 		const char *sql, *says;
@@ -433,7 +433,7 @@ static uint64_t memory_kb(const char *name)
 	return kb;
 }
 
-static void test_many_rows(void **state)
+static void many_rows_are_fetched_and_not_kept(void **state)
 {
 	(void)state;
 	execute("SELECT seq, REPEAT('x', 100) FROM seq_1_to_1000");
@@ -449,7 +449,7 @@ static void test_many_rows(void **state)
 		assert_in_range(after, before, before + 10000);
 }
 
-static void test_statements_without_rows(void **state)
+static void statements_may_have_no_rows_or_several_results(void **state)
 {
 	(void)state;
 	assert_int_equal(execute("UPDATE p SET c = c WHERE a = 1").rows, 0);
@@ -480,7 +480,7 @@ static void cut(const char *sql)
 	assert_true(cut_once() < 8 * SECOND || SANITIZED); /* the machine may be busy */
 }
 
-static void test_limit(void **state)
+static void the_limit_cancels_and_the_connection_stays(void **state)
 {
 	int64_t id = number("SELECT CONNECTION_ID()");
 	(void)state;
@@ -509,7 +509,7 @@ static bool stop_at(void *context)
 	return ++s->calls >= s->at;
 }
 
-static void test_stop(void **state)
+static void whoever_waits_may_stop_it(void **state)
 {
 	static const char *const statements[] = {
 		"SELECT SLEEP(10)", "SELECT a.seq FROM seq_1_to_10000000 a, seq_1_to_100 b"
@@ -564,7 +564,7 @@ static uint64_t cpu_of(const used_list *list, pid_t thread)
 	return 0;
 }
 
-static void test_tasks(void **state)
+static void the_thread_of_the_connection_is_found(void **state)
 {
 	struct dbms_tasks t;
 	(void)state;
@@ -597,7 +597,7 @@ static void test_tasks(void **state)
 	}
 }
 
-static void test_describe(void **state)
+static void it_describes_its_version_and_settings(void **state)
 {
 	char *version = NULL, *settings = NULL;
 	(void)state;
@@ -624,7 +624,7 @@ static int open_with(const char *middle, struct dbms **d)
 	return failed;
 }
 
-static void test_wrong_credentials(void **state)
+static void wrong_credentials_are_refused_without_telling_them(void **state)
 {
 	static const struct {
 		const char *middle, *says;
@@ -667,7 +667,7 @@ static bool kill_connection(void *context)
 	return false;
 }
 
-static void test_killed_connection(void **state)
+static void a_killed_connection_is_known_and_made_again(void **state)
 {
 	char sql[64];
 	struct dbms_execution x;
@@ -709,7 +709,7 @@ static bool kill_server(void *context)
 	return false;
 }
 
-static void test_killed_server(void **state)
+static void a_killed_server_is_known_and_started_again(void **state)
 {
 	struct dbms_execution x;
 	struct dbms_tasks t;
@@ -742,7 +742,7 @@ static void test_killed_server(void **state)
 }
 
 /* tare may be killed at any point of what changes the server's settings: the server ends it. */
-static void test_killed_tare(void **state)
+static void a_killed_tare_leaves_the_settings_as_they_were(void **state)
 {
 	static const char *const tables[] = { "p" };
 	(void)state;
@@ -787,7 +787,7 @@ static int free_port(void)
 
 /* A pool's threads take turns: none is the connection's own. What keeps the server private is not
  * the user's to set. */
-static void test_other_settings(void **state)
+static void a_server_with_a_pool_has_no_thread_of_the_connection(void **state)
 {
 	static const char *const settings[] = { "thread_handling=pool-of-threads",
 						"skip-networking=0", "socket=/nowhere/else.sock",
@@ -829,7 +829,7 @@ static void launch(struct strbuf *command, int port)
 		      port);
 }
 
-static void test_tcp_and_commands(void **state)
+static void a_server_is_reached_by_tcp_and_started_by_commands(void **state)
 {
 	char url[128], stop[256];
 	int port = free_port();
@@ -869,26 +869,26 @@ static int leave(int code)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_load),
-		cmocka_unit_test(test_load_without_backslashes),
-		cmocka_unit_test(test_failed_load_leaves_nothing),
-		cmocka_unit_test(test_types),
-		cmocka_unit_test(test_settle_tells_errors),
-		cmocka_unit_test(test_plan),
-		cmocka_unit_test(test_bad_statements),
-		cmocka_unit_test(test_many_rows),
-		cmocka_unit_test(test_statements_without_rows),
-		cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_tasks),
-		cmocka_unit_test(test_describe),
-		cmocka_unit_test(test_cold),
-		cmocka_unit_test(test_wrong_credentials),
-		cmocka_unit_test(test_killed_connection),
-		cmocka_unit_test(test_killed_tare),
-		cmocka_unit_test(test_killed_server),
-		cmocka_unit_test(test_other_settings),
-		cmocka_unit_test(test_tcp_and_commands),
+		cmocka_unit_test(loaded_texts_are_what_they_were),
+		cmocka_unit_test(texts_are_loaded_without_backslash_escapes_too),
+		cmocka_unit_test(a_failed_load_leaves_nothing),
+		cmocka_unit_test(every_kind_of_column_has_its_type),
+		cmocka_unit_test(settling_a_missing_table_is_an_error),
+		cmocka_unit_test(a_plan_is_the_same_until_it_is_another),
+		cmocka_unit_test(bad_statements_are_the_users_error),
+		cmocka_unit_test(many_rows_are_fetched_and_not_kept),
+		cmocka_unit_test(statements_may_have_no_rows_or_several_results),
+		cmocka_unit_test(the_limit_cancels_and_the_connection_stays),
+		cmocka_unit_test(whoever_waits_may_stop_it),
+		cmocka_unit_test(the_thread_of_the_connection_is_found),
+		cmocka_unit_test(it_describes_its_version_and_settings),
+		cmocka_unit_test(a_scan_after_forgetting_reads_and_one_more_does_not),
+		cmocka_unit_test(wrong_credentials_are_refused_without_telling_them),
+		cmocka_unit_test(a_killed_connection_is_known_and_made_again),
+		cmocka_unit_test(a_killed_tare_leaves_the_settings_as_they_were),
+		cmocka_unit_test(a_killed_server_is_known_and_started_again),
+		cmocka_unit_test(a_server_with_a_pool_has_no_thread_of_the_connection),
+		cmocka_unit_test(a_server_is_reached_by_tcp_and_started_by_commands),
 	};
 	snprintf(folder, sizeof folder, "/tmp/tare-db-XXXXXX");
 	if (!mkdtemp(folder) || chmod(folder, 0755)) {

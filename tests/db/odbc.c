@@ -176,7 +176,7 @@ static void open_sqlite(const char *text)
 	ok(dbms_open(&d, url, &options, &err));
 }
 
-static void sqlite_works(void **state)
+static void sqlite_works_with_a_driver_file(void **state)
 {
 	(void)state;
 	open_sqlite(
@@ -229,7 +229,7 @@ static void sqlite_works(void **state)
 	assert_true(x.timed_out && x.rows == 0);
 }
 
-static void without_a_file(void **state)
+static void without_a_driver_file_plans_and_sizes_are_unknown(void **state)
 {
 	(void)state;
 	open_sqlite(NULL);
@@ -445,8 +445,8 @@ int main(int argc, char **argv)
 		return 2;
 	postgresql_file = argv[1];
 	const struct CMUnitTest tests[] = {
-		TEST(sqlite_works),
-		TEST(without_a_file),
+		TEST(sqlite_works_with_a_driver_file),
+		TEST(without_a_driver_file_plans_and_sizes_are_unknown),
 		TEST(long_values_are_fetched),
 		TEST(bad_connections_are_refused),
 		cmocka_unit_test_setup_teardown(postgresql_works, set_up_postgresql,

@@ -158,7 +158,7 @@ static void a_million_rows_are_fetched_and_not_kept(void **state)
 	assert_int_equal(execute("SELECT 1 WHERE false").rows, 0);
 }
 
-static void the_limit_cancels(void **state)
+static void the_limit_cancels_and_the_connection_stays(void **state)
 {
 	(void)state;
 	struct dbms_execution x;
@@ -528,7 +528,7 @@ static void it_is_stopped_and_started(void **state)
 	run("DROP TABLE kept");
 }
 
-static void two_do_not_share_one(void **state)
+static void two_tares_do_not_share_a_server(void **state)
 {
 	(void)state;
 	struct server_description d = description();
@@ -557,7 +557,7 @@ static void start_and_die(void)
 	assert_true(WIFSIGNALED(status));
 }
 
-static void after_a_killed_tare_it_starts(void **state)
+static void a_server_starts_after_a_killed_tare(void **state)
 {
 	(void)state;
 	server_close(server);
@@ -613,7 +613,7 @@ static pid_t leave_a_server(void)
 	return pid;
 }
 
-static void one_left_behind_is_adopted(void **state)
+static void a_server_left_behind_is_adopted(void **state)
 {
 	(void)state;
 	server_close(server);
@@ -730,7 +730,7 @@ static void a_long_name_has_its_socket_elsewhere(void **state)
 	assert_int_equal(access(socket, F_OK), -1);
 }
 
-static void commands_start_and_stop(void **state)
+static void commands_start_and_stop_a_server(void **state)
 {
 	(void)state;
 	char start[160], stop[160], mark[128];
@@ -772,7 +772,7 @@ static int starts_in(const char *mark)
 }
 
 /* Its command ends before the server has even begun. */
-static void one_by_commands_is_waited_for(void **state)
+static void a_server_started_by_commands_is_waited_for(void **state)
 {
 	(void)state;
 	char mark[128], stop[300], url[256];
@@ -853,7 +853,7 @@ int main(void)
 		cmocka_unit_test(it_describes_itself),
 		cmocka_unit_test(a_plan_is_the_same_until_it_is_another),
 		cmocka_unit_test(a_million_rows_are_fetched_and_not_kept),
-		cmocka_unit_test(the_limit_cancels),
+		cmocka_unit_test(the_limit_cancels_and_the_connection_stays),
 		cmocka_unit_test(whoever_waits_may_stop_it),
 		cmocka_unit_test(a_lost_connection_is_known_and_made_anew),
 		cmocka_unit_test(errors_say_whose_they_are),
@@ -863,15 +863,15 @@ int main(void)
 		cmocka_unit_test(loaded_texts_are_what_they_were),
 		cmocka_unit_test(a_load_is_whole_or_nothing),
 		cmocka_unit_test(it_is_stopped_and_started),
-		cmocka_unit_test(two_do_not_share_one),
-		cmocka_unit_test(after_a_killed_tare_it_starts),
-		cmocka_unit_test(one_left_behind_is_adopted),
+		cmocka_unit_test(two_tares_do_not_share_a_server),
+		cmocka_unit_test(a_server_starts_after_a_killed_tare),
+		cmocka_unit_test(a_server_left_behind_is_adopted),
 		cmocka_unit_test(a_directory_of_others_is_left_alone),
 		cmocka_unit_test(what_stands_where_it_is_made_is_left_alone),
 		cmocka_unit_test(a_bad_setting_is_told),
 		cmocka_unit_test(a_long_name_has_its_socket_elsewhere),
-		cmocka_unit_test(commands_start_and_stop),
-		cmocka_unit_test(one_by_commands_is_waited_for),
+		cmocka_unit_test(commands_start_and_stop_a_server),
+		cmocka_unit_test(a_server_started_by_commands_is_waited_for),
 	};
 	snprintf(directory, sizeof directory, "/tmp/tare-pg-XXXXXX");
 	if (!mkdtemp(directory) || chmod(directory, 0755))

@@ -218,7 +218,7 @@ static void bad_statements_are_refused(void **state)
 	assert_int_equal(number("SELECT 7"), 7);
 }
 
-static void the_limit_cancels(void **state)
+static void the_limit_cancels_and_the_connection_stays(void **state)
 {
 	(void)state;
 	struct dbms_wait wait = { .limit_ns = 60 * NS_PER_MS };
@@ -350,7 +350,7 @@ static void plans_tell_tables_and_indexes(void **state)
 
 /* ---- connections ---- */
 
-static void it_forgets(void **state)
+static void forgetting_makes_a_new_connection_of_the_same_thread(void **state)
 {
 	(void)state;
 	struct dbms_execution x = { 0 };
@@ -379,7 +379,7 @@ static void it_forgets(void **state)
 	assert_false(dbms_lost(d));
 }
 
-static void in_memory(void **state)
+static void a_database_in_memory_cannot_be_forgotten(void **state)
 {
 	(void)state;
 	dbms_close(d);
@@ -478,12 +478,12 @@ int main(void)
 		TEST(queries_are_executed),
 		TEST(rows_are_not_kept),
 		TEST(bad_statements_are_refused),
-		TEST(the_limit_cancels),
+		TEST(the_limit_cancels_and_the_connection_stays),
 		TEST(stopping_is_an_error),
 		TEST(its_thread_does_the_work),
 		TEST(plans_tell_tables_and_indexes),
-		TEST(it_forgets),
-		TEST(in_memory),
+		TEST(forgetting_makes_a_new_connection_of_the_same_thread),
+		TEST(a_database_in_memory_cannot_be_forgotten),
 		TEST(it_says_what_it_is),
 		TEST(bad_files_are_refused),
 		TEST(half_a_connection_is_none),

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../unit/jitter-scene.h"
+#include "../unit/protocol/jitter-scene.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

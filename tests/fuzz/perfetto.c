@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../unit/perfetto-check.h"
+#include "../unit/report/perfetto-check.h"
 #include "report/export/perfetto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

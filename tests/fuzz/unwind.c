@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../unit/unwind-image.h"
+#include "../unit/binary/unwind-image.h"
 #include "base/array.h"
 #include "binary/unwind.h"
 

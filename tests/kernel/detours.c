@@ -198,7 +198,7 @@ static void a_task_that_takes_the_cpu(int priority)
 	noise_release(&n);
 }
 
-static void a_task_is_found(void **state)
+static void a_task_that_takes_the_cpu_is_found(void **state)
 {
 	(void)state;
 	a_task_that_takes_the_cpu(0);
@@ -231,7 +231,7 @@ static uint64_t timer_interrupts(void)
 }
 
 /* A turn of 20 ms holds several ticks: each is a timer interrupt, not the task's time. */
-static void ticks_within_a_task(void **state)
+static void ticks_within_a_tasks_turn_are_the_timers(void **state)
 {
 	(void)state;
 	struct noise n;
@@ -267,7 +267,7 @@ static void ticks_within_a_task(void **state)
 	noise_release(&n);
 }
 
-static void all_cpus_at_once(void **state)
+static void all_cpus_are_watched_at_once(void **state)
 {
 	(void)state;
 	cpu_list all = { 0 };
@@ -294,7 +294,7 @@ static void all_cpus_at_once(void **state)
 	array_release(&all);
 }
 
-static void without_names(void **state)
+static void without_the_kernel_detours_have_no_names(void **state)
 {
 	(void)state;
 	struct noise n;
@@ -320,7 +320,7 @@ static void without_names(void **state)
 	noise_release(&n);
 }
 
-static void thresholds(void **state)
+static void only_detours_above_the_threshold_are_seen(void **state)
 {
 	(void)state;
 	struct detours *d;
@@ -372,12 +372,12 @@ int main(void)
 		skip_all(why);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(detours_are_seen_and_named),
-		cmocka_unit_test(a_task_is_found),
+		cmocka_unit_test(a_task_that_takes_the_cpu_is_found),
 		cmocka_unit_test(a_task_is_found_by_a_real_time_loop),
-		cmocka_unit_test(ticks_within_a_task),
-		cmocka_unit_test(all_cpus_at_once),
-		cmocka_unit_test(without_names),
-		cmocka_unit_test(thresholds),
+		cmocka_unit_test(ticks_within_a_tasks_turn_are_the_timers),
+		cmocka_unit_test(all_cpus_are_watched_at_once),
+		cmocka_unit_test(without_the_kernel_detours_have_no_names),
+		cmocka_unit_test(only_detours_above_the_threshold_are_seen),
 		cmocka_unit_test(the_thread_gets_its_cpus_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,7 +147,7 @@ static const struct device_use *run(int children, int rounds, bool writes)
 	return NULL;
 }
 
-static void alone(void **state)
+static void reads_of_one_alone_are_all_its_own(void **state)
 {
 	(void)state;
 	const struct device_use *u = run(1, ROUNDS, false);
@@ -159,7 +159,7 @@ static void alone(void **state)
 	assert_true(u->others_ns < u->busy_ns / 20);
 }
 
-static void writing(void **state)
+static void writes_are_counted_and_those_of_the_loop_device_are_not(void **state)
 {
 	(void)state;
 	const struct device_use *u = run(1, 1, true);
@@ -173,7 +173,7 @@ static void writing(void **state)
 			assert_int_equal(uses.items[i].own_writes, 0);
 }
 
-static void two_share(void **state)
+static void two_equal_readers_share_the_device_evenly(void **state)
 {
 	(void)state;
 	double share = 0;
@@ -190,7 +190,7 @@ static void two_share(void **state)
 }
 
 /* Before the first, and after one that kept requests. */
-static void nothing(void **state)
+static void a_stretch_without_requests_has_none(void **state)
 {
 	(void)state;
 	pid_t nobody = 0;
@@ -207,8 +207,11 @@ static void nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing),   cmocka_unit_test(alone),	cmocka_unit_test(writing),
-		cmocka_unit_test(two_share), cmocka_unit_test(nothing),
+		cmocka_unit_test(a_stretch_without_requests_has_none),
+		cmocka_unit_test(reads_of_one_alone_are_all_its_own),
+		cmocka_unit_test(writes_are_counted_and_those_of_the_loop_device_are_not),
+		cmocka_unit_test(two_equal_readers_share_the_device_evenly),
+		cmocka_unit_test(a_stretch_without_requests_has_none),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -84,7 +84,7 @@ static bool is(enum backend backend)
 	return collector_backend(collector) == backend;
 }
 
-static void loop(void **state)
+static void a_loop_uses_the_cpu_time_that_it_says(void **state)
 {
 	(void)state;
 	uint64_t truth = run_burn(NULL, "loop", "100ms", NULL);
@@ -106,7 +106,7 @@ static void loop(void **state)
 
 /* A program shorter than its own start-up: what tare's child used before the exec must not be in
  * it. */
-static void very_short(void **state)
+static void the_cpu_time_of_a_very_short_program_is_its_own_alone(void **state)
 {
 	(void)state;
 	char *argv[] = { (char *)"true", NULL };
@@ -125,7 +125,7 @@ static void very_short(void **state)
 		assert_true(apart <= 20);
 }
 
-static void orphan(void **state)
+static void an_orphan_is_counted_with_its_parent(void **state)
 {
 	(void)state;
 	uint64_t truth = run_burn(NULL, "orphan", "60ms", NULL);
@@ -136,7 +136,7 @@ static void orphan(void **state)
 	assert_int_equal(x.totals.processes, 2);
 }
 
-static void daemonised(void **state)
+static void a_daemon_made_by_the_subject_is_counted(void **state)
 {
 	(void)state;
 	uint64_t truth = run_burn(NULL, "daemon", "60ms", NULL);
@@ -148,7 +148,7 @@ static void daemonised(void **state)
 	}
 }
 
-static void threads(void **state)
+static void threads_are_counted_and_their_time_added(void **state)
 {
 	(void)state;
 	uint64_t truth = run_burn(NULL, "threads", "8", "10ms");
@@ -158,7 +158,7 @@ static void threads(void **state)
 	assert_int_equal(x.totals.processes, 1);
 }
 
-static void forks(void **state)
+static void every_forked_child_is_counted(void **state)
 {
 	(void)state;
 	uint64_t truth = run_burn(NULL, "forks", "200", "1ms");
@@ -173,7 +173,7 @@ static void forks(void **state)
 	assert_int_equal(x.lost, 0);
 }
 
-static void exec_from_thread(void **state)
+static void an_exec_by_a_thread_stays_one_process(void **state)
 {
 	(void)state;
 	uint64_t truth = run_burn(NULL, "exec", "60ms", NULL);
@@ -182,7 +182,7 @@ static void exec_from_thread(void **state)
 	assert_int_equal(x.totals.processes, 1);
 }
 
-static void time_limit(void **state)
+static void a_program_over_its_time_limit_is_ended(void **state)
 {
 	(void)state;
 	struct execute_options options = { .time_limit_ns = 100000000, .grace_ns = 1000000000 };
@@ -301,14 +301,14 @@ static int run_group(enum backend backend)
 #function, function, begin, end, &chosen \
 	}
 	const struct CMUnitTest tests[] = {
-		TEST(loop),
-		TEST(very_short),
-		TEST(orphan),
-		TEST(daemonised),
-		TEST(threads),
-		TEST(forks),
-		TEST(exec_from_thread),
-		TEST(time_limit),
+		TEST(a_loop_uses_the_cpu_time_that_it_says),
+		TEST(the_cpu_time_of_a_very_short_program_is_its_own_alone),
+		TEST(an_orphan_is_counted_with_its_parent),
+		TEST(a_daemon_made_by_the_subject_is_counted),
+		TEST(threads_are_counted_and_their_time_added),
+		TEST(every_forked_child_is_counted),
+		TEST(an_exec_by_a_thread_stays_one_process),
+		TEST(a_program_over_its_time_limit_is_ended),
 		TEST(left_processes_are_ended),
 		TEST(daemons_are_seen),
 		TEST(short_lives_are_seen),

@@ -279,7 +279,7 @@ static void assert_near(const char *what, uint64_t measured, uint64_t truth, dou
 
 /* ---- closure ---- */
 
-static void busy_loop(void **state)
+static void a_busy_loop_runs_and_its_interrupts_are_seen_from_both_sides(void **state)
 {
 	(void)state;
 	const uint64_t *ns = x.ledger.subject.ns;
@@ -311,7 +311,7 @@ static void busy_loop(void **state)
 	assert_true(ledger_cost_ns(&x.ledger) < (double)x.et_ns / 10);
 }
 
-static void loop_beside_bursts(void **state)
+static void who_delays_a_loop_is_named_with_its_bursts(void **state)
 {
 	(void)state;
 	pid_t pid = start_beside(cpu, ARGV(PROGRAM("burn"), "bursts", "30", "1", "3"));
@@ -330,7 +330,7 @@ static void loop_beside_bursts(void **state)
 	assert_true(x.ledger.subject.ns[LEDGER_QUEUED] >= o->delayed_ns);
 }
 
-static void cold_read(void **state)
+static void a_cold_read_waits_for_io(void **state)
 {
 	(void)state;
 	const char *file = IN_FOLDER("cold");
@@ -364,7 +364,7 @@ static void make_project(const char *where)
 	}
 }
 
-static void parallel_make(void **state)
+static void the_ledger_of_a_parallel_make_closes(void **state)
 {
 	(void)state;
 	if (run_plainly(ARGV("sh", "-c", "command -v make cc >/dev/null")))
@@ -376,7 +376,7 @@ static void parallel_make(void **state)
 	assert_true(x.ledger.subject.ns[LEDGER_CHILD] > 0);
 }
 
-static void mutex(void **state)
+static void threads_of_a_mutex_wait_for_it(void **state)
 {
 	(void)state;
 	run_closed(ARGV(PROGRAM("burn"), "mutex", "8", "300ms"));
@@ -387,7 +387,7 @@ static void mutex(void **state)
 	assert_true(x.ledger.wall_ns[LEDGER_FUTEX] < x.et_ns / 2);
 }
 
-static void database(void **state)
+static void the_ledger_of_a_database_closes(void **state)
 {
 	(void)state;
 	const char *where = IN_FOLDER("pg");
@@ -401,7 +401,7 @@ static void database(void **state)
 	assert_true(x.ledger.subject.ns[LEDGER_SOCKET] + x.ledger.subject.ns[LEDGER_POLL] > 0);
 }
 
-static void random_mixes(void **state)
+static void ledgers_of_random_mixes_close(void **state)
 {
 	(void)state;
 	for (int seed = 1; seed <= 20; seed++) {
@@ -420,7 +420,7 @@ static void random_mixes(void **state)
 	}
 }
 
-static void very_short(void **state)
+static void ledgers_of_very_short_programs_close(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 20; i++)
@@ -428,7 +428,7 @@ static void very_short(void **state)
 }
 
 /* What outlives the root has a ledger to its own end; the wall-clock view ends with the root. */
-static void orphan(void **state)
+static void an_orphan_has_a_ledger_to_its_own_end(void **state)
 {
 	(void)state;
 	run_closed(ARGV(PROGRAM("burn"), "orphan", "60ms"));
@@ -437,7 +437,7 @@ static void orphan(void **state)
 	assert_true(x.ledger.threads.items[1].end_ns > x.ledger.end_ns);
 }
 
-static void ended_at_the_limit(void **state)
+static void a_ledger_that_was_ended_at_the_limit_closes(void **state)
 {
 	(void)state;
 	struct launch launch = { .as_root = true, .iteration = -1 };
@@ -460,7 +460,7 @@ static void sleep_is_a_timer(void **state)
 	assert_non_null(strstr(top->name, "nanosleep"));
 }
 
-static void real_time_task(void **state)
+static void a_real_time_task_beside_it_is_charged_what_it_took(void **state)
 {
 	(void)state;
 	char on[16];
@@ -488,7 +488,7 @@ static void real_time_task(void **state)
 /* Both have one request at a time in flight (a block is no more than one can hold): while both have
  * one, the device is shared evenly. Real-time, for a wait for a CPU would look like one for the
  * device in their logs. */
-static void rival_reader(void **state)
+static void a_device_is_shared_evenly_with_a_rival_reader(void **state)
 {
 	(void)state;
 	const char *file = IN_FOLDER("blocks"), *block = "4194304";
@@ -534,7 +534,7 @@ static void rival_reader(void **state)
 
 /* ---- faults ---- */
 
-static void thousands_of_short_lives(void **state)
+static void thousands_of_short_lives_are_counted(void **state)
 {
 	(void)state;
 	run_closed(ARGV(PROGRAM("burn"), "shortlived", "3000"));
@@ -549,7 +549,7 @@ static void thousands_of_short_lives(void **state)
 }
 
 /* As on a kernel whose BTF does not know the tracepoints. */
-static void raw_tracepoints(void **state)
+static void raw_tracepoints_keep_a_ledger_as_well(void **state)
 {
 	struct error err = ERROR_INIT;
 	(void)state;
@@ -566,7 +566,7 @@ static void raw_tracepoints(void **state)
 	assert_true(x.ledger.subject.ns[LEDGER_FUTEX] > 0);
 }
 
-static void pids_used_again(void **state)
+static void pids_used_again_are_threads_of_their_own(void **state)
 {
 	(void)state;
 	run_closed(ARGV(PROGRAM("burn"), "reuse", "50"));
@@ -609,7 +609,7 @@ static void assert_wandered(void)
 		assert_true(root->account.migrations >= 4);
 }
 
-static void renamed_stopped_moved(void **state)
+static void a_thread_that_is_renamed_stopped_and_moved_is_followed(void **state)
 {
 	(void)state;
 	run_closed(ARGV(PROGRAM("wander")));
@@ -665,7 +665,7 @@ static void set_cgroup(const char *where, const char *name, const char *value)
 	}
 }
 
-static void moved_to_a_cgroup(void **state)
+static void a_thread_that_moves_to_a_cgroup_is_followed(void **state)
 {
 	(void)state;
 	char where[256];
@@ -681,7 +681,7 @@ static void moved_to_a_cgroup(void **state)
 	assert_wandered();
 }
 
-static void quota(void **state)
+static void time_over_a_quota_is_throttled(void **state)
 {
 	(void)state;
 	char where[256];
@@ -735,7 +735,7 @@ static int measure_alone(void)
 	return failed;
 }
 
-static void two_at_once(void **state)
+static void two_collectors_keep_ledgers_at_once(void **state)
 {
 	(void)state;
 	int told[2], theirs = -1;
@@ -784,7 +784,7 @@ static bool program_is_there(uint32_t id)
 	return fd >= 0 || errno != ENOENT;
 }
 
-static void killed_leaves_nothing(void **state)
+static void a_killed_tare_leaves_nothing_behind(void **state)
 {
 	(void)state;
 	int told[2];
@@ -827,7 +827,7 @@ static void killed_leaves_nothing(void **state)
 		; /* the subject, an orphan now */
 }
 
-static void others_keep_none(void **state)
+static void other_back_ends_keep_no_ledger(void **state)
 {
 	(void)state;
 	for (enum backend b = BACKEND_PLAIN; b < BACKEND_BPF; b++) {
@@ -889,28 +889,28 @@ int main(int argc, char **argv)
 	prepare(argv[1]);
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 	const struct CMUnitTest tests[] = {
-		TEST(busy_loop),
-		TEST(loop_beside_bursts),
-		TEST(cold_read),
-		TEST(parallel_make),
-		TEST(mutex),
-		TEST(database),
-		TEST(random_mixes),
-		TEST(very_short),
-		TEST(orphan),
-		TEST(ended_at_the_limit),
+		TEST(a_busy_loop_runs_and_its_interrupts_are_seen_from_both_sides),
+		TEST(who_delays_a_loop_is_named_with_its_bursts),
+		TEST(a_cold_read_waits_for_io),
+		TEST(the_ledger_of_a_parallel_make_closes),
+		TEST(threads_of_a_mutex_wait_for_it),
+		TEST(the_ledger_of_a_database_closes),
+		TEST(ledgers_of_random_mixes_close),
+		TEST(ledgers_of_very_short_programs_close),
+		TEST(an_orphan_has_a_ledger_to_its_own_end),
+		TEST(a_ledger_that_was_ended_at_the_limit_closes),
 		TEST(sleep_is_a_timer),
-		TEST(real_time_task),
-		TEST(rival_reader),
-		TEST(thousands_of_short_lives),
-		TEST(raw_tracepoints),
-		TEST(pids_used_again),
-		TEST(renamed_stopped_moved),
-		TEST(moved_to_a_cgroup),
-		TEST(quota),
-		cmocka_unit_test(two_at_once),
-		cmocka_unit_test(killed_leaves_nothing),
-		cmocka_unit_test_teardown(others_keep_none, end),
+		TEST(a_real_time_task_beside_it_is_charged_what_it_took),
+		TEST(a_device_is_shared_evenly_with_a_rival_reader),
+		TEST(thousands_of_short_lives_are_counted),
+		TEST(raw_tracepoints_keep_a_ledger_as_well),
+		TEST(pids_used_again_are_threads_of_their_own),
+		TEST(a_thread_that_is_renamed_stopped_and_moved_is_followed),
+		TEST(a_thread_that_moves_to_a_cgroup_is_followed),
+		TEST(time_over_a_quota_is_throttled),
+		cmocka_unit_test(two_collectors_keep_ledgers_at_once),
+		cmocka_unit_test(a_killed_tare_leaves_nothing_behind),
+		cmocka_unit_test_teardown(other_back_ends_keep_no_ledger, end),
 	};
 	int failed = cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
 	remove_folder();

@@ -279,7 +279,7 @@ static void the_living_are_members_and_counted(void **state)
 	outcome_release(&o);
 }
 
-static void a_vanished_root(void **state)
+static void a_root_is_counted_as_a_zombie_and_refused_when_gone(void **state)
 {
 	(void)state;
 	void *s = netlink.state;
@@ -416,7 +416,7 @@ static void lost_events_are_counted(void **state)
 	outcome_release(&o);
 }
 
-static void snapshots_hold_everything(void **state)
+static void snapshots_hold_every_task_and_measure(void **state)
 {
 	(void)state;
 	struct outcome_of o;
@@ -457,11 +457,11 @@ int main(void)
 		cmocka_unit_test(an_exec_by_a_thread_is_followed),
 		cmocka_unit_test(the_end_of_the_root_is_timed),
 		cmocka_unit_test(the_living_are_members_and_counted),
-		cmocka_unit_test(a_vanished_root),
+		cmocka_unit_test(a_root_is_counted_as_a_zombie_and_refused_when_gone),
 		cmocka_unit_test(neighbours_are_told_apart),
 		cmocka_unit_test(earlier_exits_are_left_out),
 		cmocka_unit_test(lost_events_are_counted),
-		cmocka_unit_test(snapshots_hold_everything),
+		cmocka_unit_test(snapshots_hold_every_task_and_measure),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	netlink_backend.close(netlink.state);

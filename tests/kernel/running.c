@@ -272,7 +272,7 @@ static void assert_worked(const struct ledger_thread *t)
 
 /* ---- the ledger ---- */
 
-static void a_process(void **state)
+static void a_running_process_has_a_ledger_of_all_its_threads(void **state)
 {
 	(void)state;
 	arm(collector, &(struct collector_running){ .process = servant.pid });
@@ -292,7 +292,7 @@ static void a_process(void **state)
 	assert_false(is_subject(&x.tasks_after, getpid()));
 }
 
-static void a_thread(void **state)
+static void a_running_thread_has_a_ledger_of_its_own(void **state)
 {
 	(void)state;
 	pid_t thread = servant.told->thread;
@@ -308,7 +308,7 @@ static void a_thread(void **state)
 }
 
 /* It has a CPU all along, or waits for one. */
-static void a_busy_thread(void **state)
+static void a_busy_thread_runs_or_waits_for_a_cpu_all_along(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 20; i++) {
@@ -323,7 +323,7 @@ static void a_busy_thread(void **state)
 	}
 }
 
-static void own_thread(void **state)
+static void the_calling_thread_can_be_measured(void **state)
 {
 	(void)state;
 	pid_t self = (pid_t)syscall(SYS_gettid);
@@ -342,7 +342,7 @@ static void own_thread(void **state)
 }
 
 /* Too short for any event on its CPU: it has it all along nevertheless. */
-static void own_short_stretch(void **state)
+static void a_stretch_too_short_for_events_still_has_its_cpu_time(void **state)
 {
 	(void)state;
 	struct error err = ERROR_INIT;
@@ -362,7 +362,7 @@ static void own_short_stretch(void **state)
 		fail_msg("%d of 200 had a CPU for less than they ran", off);
 }
 
-static void what_a_maker_forks(void **state)
+static void what_a_maker_forks_belongs_to_the_subject(void **state)
 {
 	(void)state;
 	struct servant idle;
@@ -402,14 +402,14 @@ static void exits_since_listening(struct collector *c)
 	assert_null(record_of(&x.exits, early));
 }
 
-static void listening(void **state)
+static void exits_are_told_since_listening_began(void **state)
 {
 	(void)state;
 	exits_since_listening(collector);
 }
 
 /* Nothing of before is left over for a command. */
-static void a_command_afterwards(void **state)
+static void nothing_is_left_over_for_a_command_afterwards(void **state)
 {
 	(void)state;
 	char program[4200], why[4096];
@@ -434,7 +434,7 @@ static void a_command_afterwards(void **state)
 	assert_false(is_subject(&x.tasks_after, servant.pid));
 }
 
-static void one_that_is_gone(void **state)
+static void a_process_that_is_gone_is_an_error(void **state)
 {
 	(void)state;
 	struct error err = ERROR_INIT;
@@ -480,13 +480,13 @@ static void flags_of(enum backend backend, bool exits_are_told)
 	collector_close(c);
 }
 
-static void netlink_flags(void **state)
+static void netlink_flags_the_tasks_of_the_subject(void **state)
 {
 	(void)state;
 	flags_of(BACKEND_NETLINK, true);
 }
 
-static void plain_flags(void **state)
+static void plain_flags_the_tasks_of_the_subject(void **state)
 {
 	(void)state;
 	flags_of(BACKEND_PLAIN, false);
@@ -526,17 +526,19 @@ static int tear_down(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_SERVANT(a_process),
-		cmocka_unit_test_setup_teardown(a_thread, give_busy_servant, take_servant),
-		cmocka_unit_test_setup_teardown(a_busy_thread, give_busy_servant, take_servant),
-		cmocka_unit_test(own_thread),
-		cmocka_unit_test(own_short_stretch),
-		WITH_SERVANT(what_a_maker_forks),
-		WITH_SERVANT(listening),
-		WITH_SERVANT(a_command_afterwards),
-		cmocka_unit_test(one_that_is_gone),
-		WITH_SERVANT(netlink_flags),
-		WITH_SERVANT(plain_flags),
+		WITH_SERVANT(a_running_process_has_a_ledger_of_all_its_threads),
+		cmocka_unit_test_setup_teardown(a_running_thread_has_a_ledger_of_its_own,
+						give_busy_servant, take_servant),
+		cmocka_unit_test_setup_teardown(a_busy_thread_runs_or_waits_for_a_cpu_all_along,
+						give_busy_servant, take_servant),
+		cmocka_unit_test(the_calling_thread_can_be_measured),
+		cmocka_unit_test(a_stretch_too_short_for_events_still_has_its_cpu_time),
+		WITH_SERVANT(what_a_maker_forks_belongs_to_the_subject),
+		WITH_SERVANT(exits_are_told_since_listening_began),
+		WITH_SERVANT(nothing_is_left_over_for_a_command_afterwards),
+		cmocka_unit_test(a_process_that_is_gone_is_an_error),
+		WITH_SERVANT(netlink_flags_the_tasks_of_the_subject),
+		WITH_SERVANT(plain_flags_the_tasks_of_the_subject),
 	};
 	if (argc < 2)
 		return 2;

@@ -402,7 +402,7 @@ static void a_running_process_is_sampled_in_slices(void **state)
 }
 
 /* Whoever waits for the descriptor instead of the beat loses nothing either. */
-static void a_ring_that_fills_wakes(void **state)
+static void a_ring_that_fills_wakes_who_waits_for_it(void **state)
 {
 	(void)state;
 	struct child c = child_new(spin_a_second);
@@ -543,7 +543,7 @@ ALONE("main_code") int main(int argc, char **argv)
 		cmocka_unit_test(forks_are_instances_and_execs_apps),
 		cmocka_unit_test(threads_are_of_one_instance),
 		cmocka_unit_test(a_running_process_is_sampled_in_slices),
-		cmocka_unit_test(a_ring_that_fills_wakes),
+		cmocka_unit_test(a_ring_that_fills_wakes_who_waits_for_it),
 		cmocka_unit_test(what_cannot_be_is_said),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

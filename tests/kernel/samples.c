@@ -230,13 +230,13 @@ static void counts_cpu_time(enum profile_mode mode, uint32_t hz)
 	end(&t);
 }
 
-static void on_the_tick(void **state)
+static void samples_on_the_tick_count_cpu_time(void **state)
 {
 	(void)state;
 	counts_cpu_time(PROFILE_TICK, 0);
 }
 
-static void on_a_timer(void **state)
+static void samples_on_a_timer_count_cpu_time(void **state)
 {
 	(void)state;
 	counts_cpu_time(PROFILE_CLOCK, 997);
@@ -278,13 +278,13 @@ static void stacks_to_the_start(enum profile_mode mode)
 	end(&t);
 }
 
-static void stacks_on_the_tick(void **state)
+static void stacks_on_the_tick_go_to_the_start(void **state)
 {
 	(void)state;
 	stacks_to_the_start(PROFILE_TICK);
 }
 
-static void stacks_on_a_timer(void **state)
+static void stacks_on_a_timer_go_to_the_start(void **state)
 {
 	(void)state;
 	stacks_to_the_start(PROFILE_CLOCK);
@@ -304,7 +304,7 @@ static void spin_fork_and_exec(void)
 	_exit(status);
 }
 
-static void instances_told_apart(void **state)
+static void instances_of_an_app_are_told_apart(void **state)
 {
 	(void)state;
 	struct taken t;
@@ -355,7 +355,7 @@ static void run_copy(void)
 	_exit(9);
 }
 
-static void deleted_while_sampled(void **state)
+static void a_binary_deleted_while_it_runs_is_known(void **state)
 {
 	(void)state;
 	struct taken t;
@@ -385,7 +385,7 @@ static void deleted_while_sampled(void **state)
 	end(&t);
 }
 
-static void refuses(void **state)
+static void impossible_rates_groups_and_processes_are_refused(void **state)
 {
 	(void)state;
 	struct samples *s;
@@ -407,7 +407,7 @@ static void nothing(void)
 }
 
 /* It ends when it is known and not watched yet. */
-static void who_ended_before_the_start(void **state)
+static void a_process_that_ended_before_the_start_leaves_nothing_to_wait_for(void **state)
 {
 	(void)state;
 	struct taken t = { 0 };
@@ -492,15 +492,15 @@ int main(int argc, char **argv)
 	if (!bpf)
 		skip_all("without BPF");
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(on_the_tick),
-		cmocka_unit_test(on_a_timer),
-		cmocka_unit_test(stacks_on_the_tick),
-		cmocka_unit_test(stacks_on_a_timer),
-		cmocka_unit_test(instances_told_apart),
-		cmocka_unit_test(deleted_while_sampled),
-		cmocka_unit_test(refuses),
+		cmocka_unit_test(samples_on_the_tick_count_cpu_time),
+		cmocka_unit_test(samples_on_a_timer_count_cpu_time),
+		cmocka_unit_test(stacks_on_the_tick_go_to_the_start),
+		cmocka_unit_test(stacks_on_a_timer_go_to_the_start),
+		cmocka_unit_test(instances_of_an_app_are_told_apart),
+		cmocka_unit_test(a_binary_deleted_while_it_runs_is_known),
+		cmocka_unit_test(impossible_rates_groups_and_processes_are_refused),
 		cmocka_unit_test(slices_add_up),
-		cmocka_unit_test(who_ended_before_the_start),
+		cmocka_unit_test(a_process_that_ended_before_the_start_leaves_nothing_to_wait_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,7 +116,7 @@ static void *spawn_many(void *context)
 }
 
 /* Several at a time, on all CPUs, while this reads without a pause: no record overtakes another. */
-static void none_are_mixed(void **state)
+static void processes_started_at_once_are_not_mixed_up(void **state)
 {
 	(void)state;
 	static struct spawned spawned[3];
@@ -398,7 +398,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(those_that_ran_before_are_known),
 		cmocka_unit_test(short_lived_processes_are_all_known),
-		cmocka_unit_test(none_are_mixed),
+		cmocka_unit_test(processes_started_at_once_are_not_mixed_up),
 		cmocka_unit_test(a_file_is_one_object),
 		cmocka_unit_test(a_library_loaded_later_is_seen),
 		cmocka_unit_test(a_fork_without_exec_has_its_parents_code),

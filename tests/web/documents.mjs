@@ -1,47 +1,95 @@
-// Documents made by hand, for pages: what is in a document beside its sections. Numbers that look random are the same each time.
-export function random(seed = 1) {
-  let state = seed >>> 0 || 1;
-  return () => {
-    state ^= state << 13; state >>>= 0;
-    state ^= state >>> 17;
-    state ^= state << 5; state >>>= 0;
-    return state / 2 ** 32;
-  };
+// Documents that the program made, for pages: of fixtures in C (page-sample) and of the labs that are kept (tests/kept). Each call gives a fresh
+// copy, so that a test can change what it needs to.
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { ROOT, scratch } from './browser.mjs';
+
+export const TARE = path.resolve(process.env.TARE ?? path.join(ROOT, 'build/tare'));
+const UNIT = path.join(path.dirname(TARE), 'tests/unit');
+const SAMPLE = path.join(UNIT, fs.readdirSync(UNIT, { recursive: true }).find((name) => path.basename(name) === 'page-sample'));
+
+const made = new Map(); // texts, by what was asked
+function once(key, make) {
+  if (!made.has(key)) made.set(key, make());
+  return JSON.parse(made.get(key));
+}
+const run = (program, words, env = {}) => execFileSync(program, words, { env: { ...process.env, NO_COLOR: '1', ...env }, encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'pipe'] });
+
+/** A page of fixtures: see page-sample.c. */
+export const sample = (...words) => once(words.join(' '), () => run(SAMPLE, ['json', ...words.map(String)]));
+
+/** A page of runs of a kept lab. */
+export const kept = (lab, ...runs) => once(`${lab} ${runs}`, () => {
+  const file = path.join(scratch, `${lab}.db`);
+  if (!fs.existsSync(file)) fs.writeFileSync(file, execFileSync('python3', ['-c', 'import lzma, sys; sys.stdout.buffer.write(lzma.open(sys.argv[1]).read())', path.join(ROOT, `tests/kept/${lab}.db.xz`)], { maxBuffer: 1 << 28 }));
+  return run(TARE, ['report', '--json', ...runs.map(String)], { TARE_LAB: file });
+});
+
+/** A page of these sections, with the machine that the long run was made on. */
+export function document_(sections, more = {}) {
+  const { colours, machines, ...rest } = sample('run', 398);
+  return { ...rest, colours, title: 'a report', machines, comparisons: [], ...more, sections: sections.map((s) => ({ ...s, machine: s.machine === null ? null : Math.min(s.machine, (more.machines ?? machines).length - 1) })) };
 }
 
+/** The machine, with few findings: one bad, one to be noted, one as it should be. */
 export function machine(name = 'testhost') {
-  return {
-    name, fingerprint: '0123456789abcdef', facts: { 'cpu.model': 'A CPU', 'cpu.online': '2', 'kernel.release': '6.18' },
-    findings: [
-      { id: 'turbo', severity: 'bad', condition: 'turbo is on', effect: 'the speed of a CPU depends on its neighbours', remedy: 'echo 1 >/sys/devices/system/cpu/intel_pstate/no_turbo', command: true, source: 'EMP v3' },
-      { id: 'aslr', severity: 'note', condition: 'addresses are random', effect: 'layouts differ', remedy: 'setarch -R', command: true, source: 'pyperf' },
-      { id: 'swap', severity: 'ok', condition: 'no swap', effect: '', remedy: '', command: false, source: 'TTP step 0' },
-    ],
-  };
+  const [m] = sample('run', 398).machines;
+  const finding = (id, severity, condition) => ({ ...m.findings.find((f) => f.id === id), id, severity, condition });
+  return { ...m, name, findings: [finding('turbo', 'bad', 'turbo is on'), finding('aslr', 'note', 'addresses are random'), finding('swap', 'ok', 'no swap')] };
 }
 
-const CAUSES = ['run', 'irq', 'softirq', 'nmi', 'steal', 'queued', 'waking', 'throttled', 'io', 'io_other', 'io_idle', 'fault', 'futex', 'pipe', 'socket', 'timer', 'poll', 'child', 'lock', 'sleep', 'stopped', 'unseen'];
-const CLASSES = ['irq', 'softirq', 'nmi', 'thread', 'work', 'fault', 'throttled', 'delivery', 'steal', 'host-periodic', 'unexplained'];
-const hex = (i, light) => `#${[53, 97, 29].map((step) => ((light ? 40 : 120) + ((i * step) % 130)).toString(16).padStart(2, '0')).join('')}`;
-const colour = (i, meaning) => ({ light: hex(i, true), dark: hex(i, false), ...(meaning ? { meaning } : {}) });
-export const colours = {
-  causes: Object.fromEntries(CAUSES.map((name, i) => [name, colour(i, `what ${name} is`)])),
-  classes: Object.fromEntries(CLASSES.map((name, i) => [name, colour(i)])),
-};
+/** Called by another number, and name. */
+export const numbered = (section, number, title = section.title) => ({ ...section, number, title, anchor: `${section.kind === 'study' ? 'study' : 'run'}-${number}` });
 
-/** A chart that tare made. */
-export function chart(blocks, { x = 'length', y = 'density', log = false, bandwidth = null } = {}) {
-  const axis = (name) => ({ name, log, low: 0.1, high: 1e9 });
-  return { x: axis(x), y: axis(y), bandwidth, blocks };
+export const timeDocument = (count = 398) => sample('run', count);
+
+/** A run that is short, has no ledger and tells of no single execution. */
+export function shortRun(number, title = `inc ${number}`) {
+  return { ...numbered(sample('run', 20).sections[0], number, title), ledger: null, details: {} };
 }
 
-export function document_(sections, { comparisons = [], title = 'a report', machines = [machine()], served = false } = {}) {
-  return { type: 'page', format: 1, tare: '0.1.0', made_at: '2026-11-16T06:00:00.000Z', title, served, colours, machines, sections, comparisons };
+/** Two runs of queries, 7 and 8; some of the second are slower. */
+export const queries = () => sample('parts').sections.slice(5, 7).map((s, i) => ({ ...numbered(s, 7 + i), ledgers: s.ledgers.filter((l) => l.elapsed_ns) }));
+export const query = () => queries()[0];
+export const queryDocument = () => document_([query()]);
+export const queryComparison = () => ({ ...sample('parts').comparisons[2], base: 0, other: 1 });
+
+/** The run with other Q@Cs: each is like one that it has. */
+export function withAts(section, names, cardinalities) {
+  const { query: q, charts } = section;
+  const [block] = charts.split.blocks;
+  const ats = names.flatMap((name, i) => cardinalities.map((cardinality, k) => ({ like: (i + k) % q.at.length, query: i + 1, name, cardinality })));
+  charts.split.blocks[0] = Object.fromEntries(Object.entries(block).map(([key, values]) => [key, ats.map((at) => (key === 'cardinality' ? at.cardinality ?? 0 : at[key] ?? values[at.like]))]));
+  q.at = ats.map(({ like, ...at }) => ({ ...structuredClone(q.at[like]), ...at }));
+  q.texts = names.map((name, i) => ({ ...q.texts[i % q.texts.length], query: i + 1, name }));
+  q.at_made = ats.length;
+  const [ledger] = section.ledgers;
+  section.ledgers = ats.map(({ query: number, cardinality }) => ({ ...ledger, query: number, cardinality }));
+  return section;
 }
 
-export function head(kind, number, title, more = {}) {
-  return {
-    kind, anchor: `${kind === 'study' ? 'study' : 'run'}-${number}`, number, title, subtitle: title, status: 'complete', started_at: '2026-11-16T05:00:00.000Z',
-    ended_at: '2026-11-16T05:10:00.000Z', tags: null, version: '0.1.0', conditions: { runs: 10 }, machine: 0, notes: [], charts: {}, ...more,
-  };
+/** Like that of a large program: so many distinct stacks. The tree of the sample hangs on itself again and again, under other names. */
+export function largeProfile(count = 50_000) {
+  const section = sample('profiles').sections[0];
+  const { tree } = section;
+  const size = tree.name.length;
+  const leaves = tree.self.filter((n) => n > 0).length;
+  const depth = tree.parent.map(() => 0);
+  for (let k = 1; k * leaves <= count; k++) {
+    const begin = tree.name.length;
+    let under = (Math.imul(k, 2654435761) >>> 0) % begin;
+    while (under && depth[under] > 28) under = tree.parent[under];
+    for (let i = 1; i < size; i++) {
+      const at = tree.name.length;
+      tree.names.push(`${tree.names[tree.name[i]]}_${k % 300}`);
+      tree.name.push(tree.names.length - 1);
+      tree.object.push(tree.object[i]);
+      tree.kind.push(tree.kind[i] === 1 ? 2 : tree.kind[i]);
+      tree.parent.push(tree.parent[i] ? tree.parent[i] - 1 + begin : under);
+      tree.self.push(tree.self[i] && 1 + ((i * k) % 400));
+      depth[at] = depth[tree.parent[at]] + 1;
+    }
+  }
+  return section;
 }

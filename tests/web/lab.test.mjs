@@ -4,9 +4,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { after, afterEach, test } from 'node:test';
-import { document_ } from './documents.mjs';
-import { compared, query } from './doc_query.mjs';
-import { timeSection } from './doc_time.mjs';
+import { document_, numbered, queries as queryRuns, queryComparison, timeDocument } from './documents.mjs';
 import { accessible, chartsDraw, fits, HOSTILE, keyboardReaches, open, prints, ROOT, shot, shown, stop } from './browser.mjs';
 
 const TOKEN = 'secret-token-of-the-test';
@@ -17,7 +15,7 @@ afterEach(async () => { for (const s of servers.splice(0)) await s.end(); });
 function run(id, more = {}) {
   return {
     id, kind: 'time', name: `run number ${id}`, command: `sleep ${id}`, tags: id % 3 ? null : 'night, cold', status: 'complete', started_at: '2026-11-16T05:00:00.000Z', ended_at: '2026-11-16T05:01:00.000Z',
-    executions: 10 * id, mean_et_ns: id * 1e6, mean_pt_ns: id * 9e5, ...more,
+    executions: 10 * id, mean_et_of_all_ns: id * 1e6, mean_pt_exec_of_all_ns: id * 9e5, ...more,
   };
 }
 
@@ -43,7 +41,7 @@ async function serve({ runs = Array.from({ length: 120 }, (_, i) => run(i + 1)),
       const most = Number(url.searchParams.get('most') ?? 50);
       const sort = url.searchParams.get('sort') ?? '-id';
       const skip = Number(url.searchParams.get('skip') ?? 0);
-      const key = { et: 'mean_et_ns', pt: 'mean_pt_ns', made: 'executions', began: 'started_at' }[sort.replace('-', '')] ?? sort.replace('-', '');
+      const key = { et: 'mean_et_of_all_ns', pt: 'mean_pt_exec_of_all_ns', made: 'executions', began: 'started_at' }[sort.replace('-', '')] ?? sort.replace('-', '');
       const order = (a, b) => (sort.startsWith('-') ? -1 : 1) * (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0) || b.id - a.id;
       const found = s.runs.filter((r) => r.id < before && [r.name, r.command, r.tags].some((t) => (t ?? '').includes(like))).sort(order).slice(skip);
       json(res, 200, { runs: found.slice(0, most), studies: s.studies, more: found.length > most });
@@ -96,16 +94,16 @@ const until = async (what, most = 8000) => {
   }
 };
 function queries(numbers, more = {}) {
-  const sections = numbers.map((number, i) => query({ number, name: `shop ${number}`, faster: i ? 0.8 : 1, seed: i + 3 }));
-  return document_(sections.map((s) => ({ ...s, ...more })), { title: numbers.join(' and '), served: true, comparisons: sections.length === 2 ? [compared(...sections)] : [] });
+  const sections = numbers.map((number, i) => numbered(queryRuns()[i % 2], number, `shop ${number}`));
+  return document_(sections.map((s) => ({ ...s, ...more })), { title: numbers.join(' and '), served: true, comparisons: sections.length === 2 ? [queryComparison()] : [] });
 }
 
 /** Runs of all kinds, as the server tells of them. */
 const OTHERS = [
-  run(1, { name: 'noise of 2 CPUs', command: 'tare noise', kind: 'noise', executions: null, mean_et_ns: null, mean_pt_ns: null, noise: { cpus: 2, watched_ns: 60e9, lost_share: 0.00031 } }),
-  run(2, { name: 'all of it', command: 'tare profile', kind: 'profile', executions: null, mean_et_ns: null, mean_pt_ns: null, profile: { samples: 12345, cpu_ns: 12.36e9 } }),
-  run(3, { name: 'quick', command: 'tare query', kind: 'query', executions: 480, mean_et_ns: null, mean_pt_ns: null, query: { queries: 10, ats: 48 } }),
-  run(4, { name: 'just begun', command: 'tare noise', kind: 'noise', executions: null, mean_et_ns: null, mean_pt_ns: null, status: 'going' }),
+  run(1, { name: 'noise of 2 CPUs', command: 'tare noise', kind: 'noise', executions: null, mean_et_of_all_ns: null, mean_pt_exec_of_all_ns: null, noise: { cpus: 2, watched_ns: 60e9, lost_share: 0.00031 } }),
+  run(2, { name: 'all of it', command: 'tare profile', kind: 'profile', executions: null, mean_et_of_all_ns: null, mean_pt_exec_of_all_ns: null, profile: { samples: 12345, cpu_ns: 12.36e9 } }),
+  run(3, { name: 'quick', command: 'tare query', kind: 'query', executions: 480, mean_et_of_all_ns: null, mean_pt_exec_of_all_ns: null, query: { queries: 10, ats: 48 } }),
+  run(4, { name: 'just begun', command: 'tare noise', kind: 'noise', executions: null, mean_et_of_all_ns: null, mean_pt_exec_of_all_ns: null, status: 'going' }),
 ];
 
 test('the list: newest first, more on demand, by keyboard, narrow and dark', async () => {
@@ -230,11 +228,11 @@ test('search waits until typing ends, and is kept in the address', async () => {
 });
 
 test('sorted by any column, by keyboard, more of it too, and kept in the address', async () => {
-  const s = await serve({ runs: Array.from({ length: 70 }, (_, i) => run(i + 1, { name: `run ${(i * 37) % 70}`, mean_et_ns: ((i * 11) % 70) * 1e6 })) });
+  const s = await serve({ runs: Array.from({ length: 70 }, (_, i) => run(i + 1, { name: `run ${(i * 37) % 70}`, mean_et_of_all_ns: ((i * 11) % 70) * 1e6 })) });
   const tab = await open(s.url);
   await rows(tab).nth(49).waitFor();
   const heading = (name) => tab.page.getByRole('columnheader', { name });
-  const times = async () => (await rows(tab).locator('td[data-title="mean ET"]').allInnerTexts()).map(parseFloat);
+  const times = async () => (await rows(tab).locator('td[data-title="mean ET of all"]').allInnerTexts()).map(parseFloat);
   assert.equal(await heading('mean ET of all').getAttribute('aria-sort'), 'none');
   await heading('mean ET').getByRole('button').focus();
   await tab.page.keyboard.press('Enter');
@@ -383,7 +381,7 @@ test('two that are ticked are compared; back is back', async () => {
   await tab.page.locator('#compared-0').waitFor();
   assert.match(tab.page.url(), /#run=1&run=2$/);
   assert.ok(s.asked.includes('/api/report?run=1&run=2'));
-  await chartsDraw(tab, 9);
+  await chartsDraw(tab, 8);
   await accessible(tab, 'header');
   await fits(tab);
   // a link within the page does not leave it
@@ -451,7 +449,7 @@ test('a report is live while its run goes on, and stays where it was', async () 
   await tab.close();
 });
 
-const timed = (numbers, count = 120) => document_(numbers.map((number) => ({ ...timeSection(number, { count, details: 10, seed: 7 }), status: 'going' })), { title: 'live', served: true });
+const timed = (numbers, count = 120) => document_(numbers.map((number) => ({ ...numbered(timeDocument(count).sections[0], number), status: 'going' })), { title: 'live', served: true });
 
 /** A live report of a run of time, and what makes it be drawn anew. */
 async function live() {
@@ -498,7 +496,7 @@ test('what was chosen in a report stays when it is drawn anew', async () => {
   assert.equal(await pressed('#run-7-ledger button[data-value="et"]'), 'true');
   assert.equal(await pressed('#run-7-ledger .legend button[data-name="run"]'), 'false');
   assert.equal(await pressed('#run-7-dual .zooms button[data-level="2"]'), 'true');
-  assert.match(await p.textContent('#run-7-dual .dual-side > p'), /Zoom 2 of 3.*Selected/s);
+  assert.match(await p.textContent('#run-7-dual .dual-side > p'), /Zoom 2 of 2.*Selected/s);
   assert.match(await p.textContent('.time-executions [aria-live]'), /^46–60 of 124/);
   assert.match(await p.textContent('.time-executions th[aria-sort="descending"]'), /ET/);
   const option = (name) => p.evaluate((n) => { const o = window.tare.charts.get(n).draw().getOption(); return [o.xAxis[0].type, o.xAxis[0].name, o.series.map((x) => x.id)]; }, name);
@@ -628,7 +626,7 @@ test('the list follows the lab', async () => {
   await tab.close();
 });
 
-test('a run that is not there, and a lab without runs', async () => {
+test('a run that is not there, and a lab without runs, are told', async () => {
   const s = await serve({ runs: [], studies: [] });
   const tab = await open(`${s.url}#run=99`);
   await tab.page.getByText("there is no such run in the lab ('tare list' shows them)").waitFor();

@@ -1,8 +1,7 @@
 // What holds for every page, whatever is in it.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { document_, machine } from './documents.mjs';
-import { noise, noiseSection } from './doc_noise.mjs';
+import { document_, machine, numbered, sample } from './documents.mjs';
 import { accessible, fits, html, HOSTILE, keyboardReaches, open, quiet, shot, shown, stop } from './browser.mjs';
 
 after(stop);
@@ -48,7 +47,7 @@ test('one machine at several moments is one section, with what differs told by r
     ...machine(), facts: { ...machine().facts, 'now.load.1': load },
     findings: [...machine().findings, { id: 'load', severity, condition: `The load is ${load}`, effect: severity === 'ok' ? '' : 'waits', remedy: '', command: false, source: 'tare' }],
   }));
-  const sections = [[3, 0], [4, 1], [5, 2], [6, 1]].map(([number, at]) => ({ ...noiseSection(number, noise({ cpus: 1 }), { notes: ['Nothing is stored.'], machine: at }), noise: null, charts: {}, baseline: null }));
+  const sections = [[3, 0], [4, 1], [5, 2], [6, 1]].map(([number, at]) => ({ ...numbered(sample('noises').sections[0], number), notes: ['Nothing is stored.'], machine: at, noise: null, charts: {} }));
   const tab = await open(document_(sections, { machines: [...moments, { ...machine(), fingerprint: 'fedcba9876543210' }] }));
   assert.deepEqual(await tab.page.locator('nav').first().locator('a[href^="#machine-"]').allTextContents(), ['testhost (machine 1)', 'testhost (machine 2)']);
   assert.deepEqual(await tab.page.locator('.section-head a').evaluateAll((list) => list.map((a) => a.getAttribute('href'))), Array(4).fill('#machine-0'));

@@ -2,11 +2,55 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, test } from 'node:test';
-import { document_ } from './documents.mjs';
-import { deepDocument, diffDocument, emptyDocument, hostileDocument, largeDocument, profileSection, smallDocument, stacklessDocument, stacks, treeOf } from './doc_profile.mjs';
+import { document_, largeProfile, numbered, sample } from './documents.mjs';
 import { accessible, chartsDraw, clickEach, everything, fits, HOSTILE, keyboardReaches, open, painted, quiet, shot, shown, stop } from './browser.mjs';
 
 after(stop);
+
+const smallDocument = () => document_(sample('profiles').sections.slice(0, 1));
+const diffDocument = () => document_(sample('profiles').sections, { comparisons: sample('profiles').comparisons });
+
+/** The same tree with its nodes in another order: the last child first. */
+function turned(tree) {
+  const order = [];
+  const visit = (node) => {
+    order.push(node);
+    for (let i = tree.parent.length - 1; i > 0; i--) if (tree.parent[i] === node) visit(i);
+  };
+  visit(0);
+  const column = (name) => order.map((i) => tree[name][i]);
+  return { ...tree, name: column('name'), object: column('object'), self: column('self'), kind: column('kind'), parent: column('parent').map((p) => (p < 0 ? p : order.indexOf(p))) };
+}
+
+/** One stack as deep as can be kept, of which a screen shows a part; and many slices. */
+function deepDocument(depth = 600) {
+  const section = numbered(sample('profiles').sections[0], 6, 'a deep one');
+  const names = ['all', 'database', 'main', ...Array.from({ length: depth }, (_, i) => `recursive_${i}`)];
+  section.tree = {
+    names, where: section.tree.where, name: names.map((_, i) => i), object: names.map((_, i) => (i < 2 ? -1 : 0)), parent: names.map((_, i) => i - 1),
+    self: names.map((_, i) => (i === 2 ? 100000 : i === names.length - 1 ? 500000 : 0)), kind: names.map((_, i) => Math.min(i, 2)),
+  };
+  const { slices } = section;
+  for (const [name, values] of Object.entries(slices)) slices[name] = Array.from({ length: 3000 }, (_, i) => (name === 'at_ms' ? i * 500 : values[i % values.length]));
+  return document_([section]);
+}
+
+function hostileDocument() {
+  const doc = diffDocument();
+  const name = (i) => HOSTILE[i % HOSTILE.length];
+  for (const { tree, listings, profile } of doc.sections) {
+    tree.names = tree.names.map((_, i) => name(i));
+    tree.where = tree.where.map((_, i) => name(i + 3));
+    for (const [i, l] of listings.entries()) {
+      Object.assign(l.function, { name: name(i), object: name(i + 1), file: name(i + 2) });
+      l.instructions.forEach((x, k) => Object.assign(x, { text: name(k), source: name(k + 1), file: name(k + 2) }));
+    }
+    for (const view of profile.views) view.rows = Array.from({ length: 2 * HOSTILE.length }, (_, i) => ({ ...view.rows[i % view.rows.length], name: name(i), function: name(i), app: name(i + 1), object: name(i + 2), comm: name(i), container: name(i) }));
+  }
+  Object.assign(doc.sections[0], { title: name(0), subtitle: name(1), tags: name(3), notes: [name(8)] });
+  doc.comparisons[0].diff.rows.forEach((r, i) => Object.assign(r, { name: name(i), object: name(i + 2) }));
+  return { ...doc, title: name(0) };
+}
 
 /** What is on a flame graph's canvas: its colours within a rectangle (of a node, or all of it). */
 function colours(tab, name, node = null) {
@@ -47,12 +91,12 @@ const state = (tab, name) => tab.page.evaluate((flame) => {
   };
 }, name);
 
-test('a profile', () => everything(smallDocument(), 'profile', 1));
-test('two profiles compared', () => everything(diffDocument(), 'profile-diff', 3, { again: true }));
-test('a profile without stacks', () => everything(stacklessDocument(), 'profile-stackless', 1, { again: true }));
+test('a page of a profile stands what every page has to', () => everything(smallDocument(), 'profile', 1));
+test('a page of two profiles compared stands what every page has to', () => everything(diffDocument(), 'profile-diff', 3, { again: true }));
+test('a page of a profile without stacks stands what every page has to', () => everything(document_([numbered(sample('stackless').sections[0], 3)]), 'profile-stackless', 1, { again: true }));
 
 test('a profile without samples says so', async () => {
-  const tab = await open(emptyDocument());
+  const tab = await open(document_([numbered(sample('parts').sections[4], 4)]));
   await tab.page.evaluate(() => window.tare.drawAll());
   assert.match(await tab.page.textContent('#run-4-flame'), /There are no samples/);
   await tab.page.evaluate(() => { const f = window.tare.flames.get('run-4-flame'); f.zoom(0); f.zoom(7); f.search('/x/'); f.redraw(); });
@@ -115,7 +159,7 @@ test('clicks, buttons and the path zoom', async () => {
   // the run goes on, and its frames have other numbers
   await tab.page.click(`#${flame} button:text-is("Icicle")`);
   await click('scan');
-  await tab.page.evaluate((next) => { window.tare.show(next); window.tare.drawAll(); }, document_([profileSection(1, 'a profile', treeOf(stacks().reverse()))]));
+  await tab.page.evaluate((next) => { window.tare.show(next); window.tare.drawAll(); }, document_(sample('profiles').sections.slice(0, 1).map((s) => ({ ...s, tree: turned(s.tree) }))));
   assert.deepEqual((await state(tab, flame)).crumbs.slice(-2), ['execute', 'scan']);
   assert.equal(await tab.page.getAttribute(`#${flame} button:text-is("Icicle")`, 'aria-pressed'), 'true');
   await tab.page.click(`#${flame} button:text-is("All")`);
@@ -316,15 +360,15 @@ test('a function that is chosen is marked, and its machine code opened', async (
   const tab = await open(smallDocument());
   await tab.page.evaluate(() => window.tare.drawAll());
   const listing = tab.page.locator('#run-1-listing');
-  await tab.page.click('#run-1-functions button[aria-label^="btree_search"]');
-  assert.match((await state(tab, 'run-1-flame')).found, /54\.4/);
-  assert.match(await listing.locator('p').first().textContent(), /^btree_search in .*160 instructions/);
+  await tab.page.click('#run-1-functions button[aria-label^="hash_row"]');
+  assert.match((await state(tab, 'run-1-flame')).found, /13\.2/);
+  assert.match(await listing.locator('p').first().textContent(), /^hash_row in .*160 instructions/);
   assert.equal(await tab.page.locator('#run-1-functions tr.selected').count(), 1);
   assert.ok(await tab.page.evaluate(() => document.activeElement.closest('tr.selected') !== null), 'focus stays');
   // folded where nothing was seen
   const rows = await listing.locator('tr[data-at]').count();
   assert.ok(rows > 10 && rows < 60, `${rows} rows`);
-  assert.match(await listing.locator('tr:has(strong)').textContent(), /715.*◀ hottest/);
+  assert.match(await listing.locator('tr:has(strong)').textContent(), /495.*◀ hottest/);
   assert.ok(await listing.locator('tr.source').count() > 1, 'lines of source are between');
   await listing.locator('.fold button').first().click();
   assert.ok(await listing.locator('tr[data-at]').count() > rows);
@@ -338,11 +382,11 @@ test('a function that is chosen is marked, and its machine code opened', async (
     seen.push(await listing.locator('tr.at').getAttribute('data-at'));
   }
   assert.deepEqual(seen, ['60', '61', '60', '121', '60']);
-  assert.match(await listing.locator('[aria-live]').textContent(), /hot 1 of 5: 715 samples/);
-  await listing.locator('select').selectOption({ index: 2 });
-  assert.match(await listing.locator('p').first().textContent(), /^hash_row/);
+  assert.match(await listing.locator('[aria-live]').textContent(), /hot 1 of 5: 495 samples/);
+  await listing.locator('select').selectOption({ index: 1 });
+  assert.match(await listing.locator('p').first().textContent(), /^btree_search/);
   // chosen again: as it was
-  await tab.page.click('#run-1-functions button[aria-label^="btree_search"]');
+  await tab.page.click('#run-1-functions button[aria-label^="hash_row"]');
   assert.equal((await state(tab, 'run-1-flame')).found, '');
   await accessible(tab, '#run-1-listing');
   quiet(tab);
@@ -440,7 +484,7 @@ test('it follows the size of the window and the colours', async () => {
 });
 
 test('50,000 distinct stacks are zoomed and searched', async () => {
-  const tab = await open(largeDocument());
+  const tab = await open(document_([numbered(largeProfile(), 5)]));
   const result = await tab.page.evaluate(async () => {
     const f = window.tare.flames.get('run-5-flame');
     const began = performance.now();
@@ -467,7 +511,7 @@ test('50,000 distinct stacks are zoomed and searched', async () => {
       await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
     }
     const start = performance.now();
-    f.search('/method_1/');
+    f.search('/search_1/');
     wait();
     const search = performance.now() - start;
     const leaves = t.self.reduce((sum, s) => sum + (s > 0 ? 1 : 0), 0);

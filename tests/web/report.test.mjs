@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { accessible, chartsDraw, fits, HOSTILE, open, quiet, ROOT, scratch, shot, shown, stop } from './browser.mjs';
+import { accessible, chartsDraw, fits, HOSTILE, open, quiet, scratch, shot, shown, stop } from './browser.mjs';
+import { TARE } from './documents.mjs';
 
-const TARE = process.env.TARE ?? path.join(ROOT, 'build/tare');
 const env = { ...process.env, TARE_LAB: path.join(scratch, 'lab.db'), TARE_RUNTIME_DIR: path.join(scratch, 'run'), NO_COLOR: '1' };
 const tare = (...words) => execFileSync(TARE, words, { env, cwd: scratch, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
 
@@ -19,7 +19,7 @@ before(() => {
 });
 after(stop);
 
-test('runs of every kind, as tare writes them', async () => {
+test('runs of every kind, as tare writes them, are drawn', async () => {
   const runs = tare('sql', '--csv', 'SELECT id FROM runs ORDER BY id').trim().split('\n').slice(1);
   assert.equal(runs.length, 5);
   tare('report', ...runs, '-o', 'all.html');

@@ -1,14 +1,9 @@
-// The documents that the other tests are made of are ones that tare could write: a page that works with anything else proves nothing.
+// The documents that the other tests open are as the schema says, also where a test has made more of them.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { test } from 'node:test';
-import { document_ } from './documents.mjs';
-import { diff, noise, noiseSection } from './doc_noise.mjs';
-import { diffDocument, emptyDocument, stacklessDocument } from './doc_profile.mjs';
-import { compared, query, queryDocument } from './doc_query.mjs';
-import { study, studySection } from './doc_study.mjs';
-import { timeDocument, timesDocument } from './doc_time.mjs';
+import { document_, kept, largeProfile, queries, query, queryComparison, sample, shortRun, withAts } from './documents.mjs';
 import { HOSTILE, ROOT } from './browser.mjs';
 
 const CHECK = `
@@ -34,16 +29,11 @@ for name, document in json.load(sys.stdin).items():
         print(f"{name}: {error.json_path}: {error.message[:200]}")
 `;
 
-test('documents made by hand are as the schema says', (t) => {
-  const [calm, loud] = [noise({ seed: 3, scale: 0.1 }), noise({ seed: 5, scale: 0.1, names: HOSTILE })];
-  const queries = [query({ number: 7, names: ['scan', 'days'] }), query({ number: 8, names: ['scan', 'days'], faster: 0.8, seed: 9 })];
+test('documents are as the schema says', (t) => {
   const documents = {
-    machine: document_([]), time: timeDocument({ count: 80, details: 20 }), times: timesDocument(HOSTILE),
-    noise: document_([noiseSection(1, calm), noiseSection(2, loud, { baseline: calm })], { comparisons: [{ kind: 'noise', base: 0, run: 1, diff: diff(calm, loud) }] }),
-    'noise without the kernel': document_([noiseSection(4, noise({ cpus: 1, kernel: false, scale: 0.1 }))]),
-    profile: diffDocument(), 'profile without stacks': stacklessDocument(), 'profile without samples': emptyDocument(),
-    query: document_(queries, { comparisons: [compared(...queries)] }), 'query imported': queryDocument({ known: false, plans: false, matrix: false }),
-    study: document_([studySection(3, study({ short: 200 }))]), 'study of few': document_([studySection(3, study({ short: 5, long: 0, daemons: [], levels: false }))]),
+    machine: document_([]), time: sample('run', 80), times: sample('runs'), short: document_([shortRun(3)]), noise: sample('noises'), 'noise without the kernel': kept('noise', 'unnamed'),
+    profile: sample('profiles'), 'profile without stacks': sample('stackless'), 'a large profile': document_([largeProfile(500)]),
+    query: document_(queries(), { comparisons: [queryComparison()] }), 'other Q@Cs': document_([withAts(query(), HOSTILE, [null])]), study: sample('paper'), 'study of nothing': sample('nothing'),
   };
   const check = (what) => spawnSync('python3', ['-c', CHECK, path.join(ROOT, 'docs/schema/page.schema.json')], { input: JSON.stringify(what), encoding: 'utf8' });
   const { status, stdout, stderr } = check(documents);

@@ -2,19 +2,20 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, test } from 'node:test';
-import { document_, machine } from './documents.mjs';
-import { DAEMONS, study, studySection } from './doc_study.mjs';
+import { document_, machine, sample } from './documents.mjs';
 import { accessible, chartsDraw, clickEach, everything, fits, HOSTILE, open, painted, quiet, shared, shot, shown, stop } from './browser.mjs';
 
 after(stop);
 
+const study = (which = 'paper') => ({ ...sample(which).sections[0], anchor: 'study-3', number: 3 });
 const made = study();
-const one = shared(() => document_([studySection(3, made)]));
+const checker = made.study.daemons.find((d) => d.name === 'rhn_check');
+const one = shared(() => document_([made]));
 const series = (tab, name) => tab.page.evaluate((n) => window.tare.charts.get(n).chart().getOption().series.map((s) => [s.name, ArrayBuffer.isView(s.data) ? s.data.length / 2 : s.data.length]), name);
 const axisOf = (tab, name, which) => tab.page.evaluate(([n, a]) => { const o = window.tare.charts.get(n).chart().getOption()[a][0]; return [o.min, o.max]; }, [name, which]);
 
 test('a page of a study stands what every page has to', async () => {
-  await everything(document_([studySection(3, made)]), 'study', 7);
+  await everything(document_([made]), 'study', 7);
 });
 
 test('samples are marked: L, dropped, and those of a chosen daemon', async () => {
@@ -26,20 +27,20 @@ test('samples are marked: L, dropped, and those of a chosen daemon', async () =>
   assert.equal(groups['L-sample, dropped'], dropped.length);
   const zoom = () => tab.page.evaluate(() => window.tare.charts.get('study-3-short-samples').chart().getOption().dataZoom.map((z) => [Math.round(z.start), Math.round(z.end)]));
   await tab.page.evaluate(() => window.tare.charts.get('study-3-short-samples').chart().dispatchAction({ type: 'dataZoom', dataZoomIndex: 0, start: 20, end: 60 }));
-  await tab.page.getByRole('button', { name: /rhn_check ran long/ }).click();
+  await tab.page.getByRole('button', { name: 'mark the samples in which rhn_check ran long' }).click();
   assert.deepEqual(await zoom(), [[20, 60]], 'choosing one leaves the window');
   const marked = (await series(tab, 'study-3-short-samples')).at(-1);
-  assert.deepEqual(marked, ['rhn_check ran long', made.study.daemons[1].runs.short.samples.length]);
-  assert.match(await tab.page.locator('#study-3-daemon-card').textContent(), /Marked: rhn_check, long in \d+ samples, period 97.0\ss ± 200\sms/);
+  assert.deepEqual(marked, ['rhn_check ran long', checker.runs.short.samples.length]);
+  assert.match(await tab.page.locator('#study-3-daemon-card').textContent(), /Marked: rhn_check, long in 9 samples, period 3\.98\sh ± 22\.0\ss/);
   // near the cluster, and by time
   const [, far] = await axisOf(tab, 'study-3-short-samples', 'yAxis');
   await tab.page.locator('#study-3-short-samples select').nth(1).selectOption('near');
   const [, close] = await axisOf(tab, 'study-3-short-samples', 'yAxis');
-  assert.ok(close < far && close < 1.02e9, `${close} of ${far}`);
+  assert.ok(close < far && close < 1.02 * made.study.runs.short.length_ns, `${close} of ${far}`);
   await tab.page.locator('#study-3-short-samples select').first().selectOption('time');
   assert.deepEqual(await zoom(), [[0, 100]], 'but it is of no use on another axis');
   // the study goes on
-  await tab.page.evaluate((next) => window.tare.show(next), document_([studySection(3, made)]));
+  await tab.page.evaluate((next) => window.tare.show(next), document_([made]));
   await chartsDraw(tab);
   assert.match(await tab.page.locator('#study-3-daemon-card').textContent(), /Marked: rhn_check/);
   assert.deepEqual((await series(tab, 'study-3-short-samples')).at(-1), marked);
@@ -77,7 +78,7 @@ test('zooms are linked: by Enter, by buttons, by a click into the frame', async 
   }, levels[2]);
   await tab.page.mouse.click(...at);
   await covers(2);
-  await tab.page.evaluate((next) => window.tare.show(next), document_([studySection(3, made)]));
+  await tab.page.evaluate((next) => window.tare.show(next), document_([made]));
   await chartsDraw(tab);
   await covers(2);
   assert.match(await words.textContent(), /Zoom 3 of 3/, 'a study that goes on');
@@ -92,23 +93,23 @@ test('strips have a mark for each long execution, and the grid of the period', a
   const daemons = made.study.daemons.filter((d) => d.long_running);
   const strips = Object.fromEntries(await series(tab, 'study-3-short-strips'));
   assert.equal(strips['ran long'], daemons.reduce((a, d) => a + d.runs.short.samples.length, 0));
-  const expected = await tab.page.evaluate(() => window.tare.charts.get('study-3-short-strips').chart().getOption().series[1].data.filter((d) => d[1] === 0).map((d) => d[0]));
-  const wanted = made.study.daemons[0].runs.short.samples;
+  const expected = await tab.page.evaluate(() => window.tare.charts.get('study-3-short-strips').chart().getOption()).then((o) => o.series[1].data.filter((d) => d[1] === o.yAxis[0].data.indexOf('rhn_check')).map((d) => d[0]));
+  const wanted = checker.runs.short.samples;
   assert.equal(expected.length, wanted.length);
-  expected.forEach((x, i) => assert.ok(Math.abs(x - wanted[i]) < 0.01, `${x} beside ${wanted[i]}`));
+  expected.forEach((x, i) => assert.ok(Math.abs(x - wanted[i]) < 0.7, `${x} beside ${wanted[i]}`));
 });
 
-test('cutoffs by range of length, as CSV in full', async () => {
+test('cutoffs are downloaded as CSV, in full and by range of length', async () => {
   const tab = await one();
   const [file] = await Promise.all([tab.page.waitForEvent('download'), tab.page.getByRole('button', { name: 'Cutoffs: download as CSV', exact: true }).click()]);
   const rows = fs.readFileSync(await file.path(), 'utf8').trim().split('\r\n');
   assert.equal(rows[0], 'daemon,from_ns,below_ns,cutoff_ns,edited');
-  assert.equal(rows[1], `${DAEMONS[0][0]},0,2050000000,2750000,no`);
-  assert.equal(rows.length, 7);
+  assert.equal(rows[2], 'flush-9:0,0,3600000000000,64000000,no');
+  assert.equal(rows.length, 1 + made.study.cutoffs.length);
 });
 
 test('without samples the zooms are their counts', async () => {
-  const tab = await open(document_([studySection(3, { ...made, samples: { short: null, long: null } })]));
+  const tab = await open(document_([{ ...made, samples: { short: null, long: null } }]));
   const names = await chartsDraw(tab, 5);
   assert.ok(!names.includes('study-3-short-samples'));
   assert.match(await tab.page.locator('#study-3').textContent(), /The samples of the short run are not in this report/);
@@ -120,8 +121,9 @@ test('without samples the zooms are their counts', async () => {
 });
 
 test('few samples have no zooms, and there may be no long run, no daemon', async () => {
-  const few = study({ short: 5, long: 0, daemons: [], levels: false });
-  const tab = await open(document_([studySection(3, few)]));
+  const few = study('unexplained');
+  few.study.runs.short.levels = [];
+  const tab = await open(document_([few]));
   const names = await chartsDraw(tab, 1);
   assert.deepEqual(names, ['study-3-short-samples']);
   const text = await tab.page.locator('#study-3').textContent();
@@ -131,7 +133,7 @@ test('few samples have no zooms, and there may be no long run, no daemon', async
   assert.doesNotMatch(text, /NaN|undefined|null/);
   quiet(tab);
   await tab.close();
-  const none = await open(document_([studySection(3, { ...few, study: { ...few.study, runs: { short: null, long: null }, daemons: [], cutoffs: [] }, samples: { short: null, long: null } })]));
+  const none = await open(document_([study('nothing')]));
   assert.match(await none.page.locator('#study-3').textContent(), /long-running daemons0/);
   quiet(none);
   await none.close();
@@ -146,10 +148,10 @@ test('hovering names the sample and who ran long in it, whatever is chosen', asy
   const { et, l, dropped, number } = made.samples.short;
   const kept = et.map((_, i) => i).filter((i) => !l.includes(i) && !dropped.includes(i));
   assert.match(await tipOf('study-3-short-samples', 0, 17), new RegExp(`sample ${number[kept[17]]}:`));
-  await tab.page.getByRole('button', { name: /rhn_check ran long/ }).click();
+  await tab.page.getByRole('button', { name: 'mark the samples in which rhn_check ran long' }).click();
   const last = (await series(tab, 'study-3-short-samples')).length - 1;
   const said = await tipOf('study-3-short-samples', last, 1);
-  assert.match(said, new RegExp(`sample ${made.study.daemons[1].runs.short.samples[1]}:`));
+  assert.match(said, new RegExp(`sample ${checker.runs.short.samples[1]}:`));
   assert.match(said, /rhn_check ran long/);
   // pairs, in the second zoom
   await tab.page.locator('#study-3-short-zooms .level').nth(1).click();
@@ -162,7 +164,7 @@ test('hovering names the sample and who ran long in it, whatever is chosen', asy
 test('a spread that is not known has no bar', async () => {
   const unknown = study();
   unknown.study.runs.short.sigma_kept_ns = null;
-  const tab = await open(document_([studySection(3, unknown)]));
+  const tab = await open(document_([unknown]));
   await chartsDraw(tab);
   const kept = await tab.page.evaluate(() => window.tare.charts.get('study-3-sigma').chart().getOption().series[1].data);
   assert.equal(kept[0], null);
@@ -182,16 +184,16 @@ test('swap that is no number is not told', async () => {
 
 test('daemons stand by their longest, and spreads are of the mean', async () => {
   const tab = await one();
-  assert.deepEqual(await tab.page.locator('#study-3-daemon-card tbody th').allTextContents(), ['updatedb', 'rhn_check', 'jbd2/sda1-8', 'sshd']);
+  assert.deepEqual(await tab.page.locator('#study-3-daemon-card tbody th').allTextContents(), ['rhn_check', 'proc_monitor', 'flush-9:0', 'java', 'bash', 'cifs', 'kblockd/0', 'khugepaged', 'ntpd']);
   const label = await tab.page.evaluate(() => window.tare.charts.get('study-3-sigma').chart().getOption().series[0].label.formatter({ dataIndex: 0 }));
-  assert.match(label, /^[\d.]+\s% \([\d.]+\sms\)$/);
+  assert.match(label, /^[\d.]+\s% \([\d.]+\ss\)$/);
   quiet(tab);
 });
 
 test('shares are never rounded to nothing or to all; backticks are code', async () => {
-  const nearly = study({ long: 0 });
+  const nearly = study('live');
   Object.assign(nearly.study.runs.short, { sigma_ns: 1e6, sigma_kept_ns: 999_990 });
-  const doc = document_([studySection(3, nearly)]);
+  const doc = document_([nearly], { machines: [machine()] });
   doc.machines[0].findings = [{ id: 'x', severity: 'warn', condition: 'run `tare doctor` as root`', effect: '', remedy: '', command: false, source: 'doctor' }];
   const tab = await open(doc);
   assert.match(await tab.page.locator('#study-3 .figures').textContent(), />99\.9\s% of it is left/);
@@ -202,15 +204,21 @@ test('shares are never rounded to nothing or to all; backticks are code', async 
 });
 
 test('a steadied run says so', async () => {
-  const tab = await open(document_([studySection(3, study({ steadied: true }))]));
+  const steadied = study();
+  for (const run of Object.values(steadied.study.runs)) run.steadied = true;
+  const tab = await open(document_([steadied]));
   await chartsDraw(tab);
   assert.match(await tab.page.locator('#study-3').textContent(), /compared by an ET without that/);
   await tab.close();
 });
 
 test('daemons with hostile names are text', async () => {
-  const hostile = study({ daemons: HOSTILE.map((name, i) => [name, 23 + 6 * i, i + 1, 5e6 * (HOSTILE.length - i)]) });
-  const tab = await open(document_([studySection(3, hostile)]));
+  const hostile = study();
+  const long = hostile.study.daemons.filter((d) => d.long_running);
+  hostile.study.daemons = HOSTILE.map((name, i) => ({ ...long[i % long.length], name }));
+  hostile.study.cutoffs = HOSTILE.map((daemon) => ({ ...hostile.study.cutoffs[0], daemon }));
+  for (const which of ['short', 'long']) hostile.phases[which] = HOSTILE.map((_, i) => hostile.phases[which][i % long.length]);
+  const tab = await open(document_([hostile]));
   await chartsDraw(tab, 7);
   const rows = tab.page.locator('#study-3-daemon-card button.link');
   const count = await rows.count();
@@ -229,8 +237,13 @@ test('daemons with hostile names are text', async () => {
 });
 
 test('100,000 samples are drawn', async () => {
-  const big = study({ short: 100_000, long: 0 });
-  const tab = await open(document_([studySection(3, big)]));
+  const big = study();
+  const { short } = big.samples;
+  const count = short.et.length;
+  const again = (list, step) => Array.from({ length: 125 }, (_, k) => list.map((v) => v + k * step)).flat();
+  Object.assign(short, { number: again(short.number, count), at_us: null, et: again(short.et, 0), l: again(short.l, count), dropped: again(short.dropped, count) });
+  assert.equal(short.et.length, 100_000);
+  const tab = await open(document_([big]));
   await chartsDraw(tab, 4);
   quiet(tab);
   await tab.close();

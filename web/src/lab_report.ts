@@ -2,7 +2,7 @@
 import type { Route } from './lab';
 import { Api, ApiError, errorWords } from './lab_api';
 import { keep } from './lab_keep';
-import type { Doc } from './model';
+import type { Doc } from './types';
 import { showDocument } from './page';
 import { button, h } from './parts/dom';
 

@@ -1,5 +1,5 @@
 import './style.css';
-import type { Doc } from './model';
+import type { Doc } from './types';
 import { begin } from './parts/theme';
 import { charts, drawAll as drawCharts } from './parts/chart';
 import { drawFlames, flames } from './parts/flame';

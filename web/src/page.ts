@@ -1,5 +1,6 @@
 // A document as a page: head, contents, sections, comparisons, machines.
-import type { Doc, Section } from './model';
+import type { Section } from './document';
+import type { Doc } from './types';
 import { charts } from './parts/chart';
 import { flames } from './parts/flame';
 import { append, button, foreign, h, short } from './parts/dom';

@@ -53,35 +53,20 @@ export interface Machine {
 export interface Shell {
   command: string;
   et_ns: number | null;
-  pt_ns: Grades; // Process time at each grade in ns; null where not seen.
-}
-
-export interface Grades {
-  net: number | null;
-  exec: number | null;
-  tick: number | null;
+  pt_ns: { net: number | null; exec: number | null; tick: number | null; };
 }
 
 export interface Protocol {
   name: 'emp';
   headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick'; // The measure the result is about.
   user_share: number | null; // User time's share of user and system time, pooled over the executions that neither are warm-ups nor failed: the ticks it is sampled by are too few in one. `user` and `system` are the process time of the grade shown (`grade`) divided by it. null: not one tick was seen.
-  measures: Measures;
+  measures: { et: Measure; pt_net: Measure; pt_exec: Measure; pt_tick: Measure; user: Measure; system: Measure; };
   cutoffs: Cutoffs | null; // What rule I went by; null: this machine has no cutoffs, or they were not to be applied.
   drops: Drop[];
   warnings: Warning[];
 }
 
-export interface Measures {
-  et: Et;
-  pt_net: Et;
-  pt_exec: Et;
-  pt_tick: Et;
-  user: Et;
-  system: Et;
-}
-
-export interface Et {
+export interface Measure {
   kept: Summary | null;
   unfiltered: Summary | null;
 }
@@ -89,12 +74,12 @@ export interface Et {
 export interface Summary {
   n: number;
   mean_ns: number;
+  stddev_ns: number | null; // null: of one value.
+  relative_error: number | null;
   median_ns: number;
+  mad_ns: number | null;
   min_ns: number;
   max_ns: number;
-  stddev_ns: number | null;
-  relative_error: number | null;
-  mad_ns: number | null;
   ci_low_ns: number | null;
   ci_high_ns: number | null;
 }
@@ -130,9 +115,9 @@ export interface MeanLedger {
   account_ns: MeanCauses;
   account_count: MeanCauses;
   run_user_ns: number | null; // The part of account_ns.run in user mode, sampled by ticks; null: not one was seen.
-  entries: Entrie[];
-  others: Other[];
-  cost: Cost;
+  entries: MeanEntry[];
+  others: MeanOther[];
+  cost: { ns: number | null; subject_ns: number | null; self_ns: number | null; };
   lost: number; // In all of them.
   unlisted: number;
   not_seen: string | null;
@@ -163,7 +148,7 @@ export interface MeanCauses {
   unseen: number; // alive, but not accounted for
 }
 
-export interface Entrie {
+export interface MeanEntry {
   cause: 'run' | 'irq' | 'softirq' | 'nmi' | 'steal' | 'queued' | 'waking' | 'throttled' | 'io' | 'io_other' | 'io_idle' | 'fault' | 'futex' | 'pipe' | 'socket' | 'timer' | 'poll' | 'child' | 'lock' | 'sleep' | 'stopped' | 'unseen'; // See THE LEDGER in tare(1).
   name: string;
   pid: number | null; // null: none, or several.
@@ -173,24 +158,18 @@ export interface Entrie {
   count: number;
 }
 
-export interface Other {
+export interface MeanOther {
   name: string;
   pid: number | null; // null: none, or several.
   mean_ns: number;
   worst_ns: number;
-  worst: number | null;
+  worst: number | null; // The execution it was largest in.
   self: boolean;
   kernel: boolean;
   bursts: number;
   longest_ns: number;
   delayed_ns: number;
   io_delayed_ns: number;
-}
-
-export interface Cost {
-  ns: number | null;
-  subject_ns: number | null;
-  self_ns: number | null; // CPU time of tare within the timed window.
 }
 
 export interface Execution {
@@ -252,22 +231,12 @@ export interface Process {
 
 export interface Ledger {
   wall_ns: Causes; // The elapsed time: `run` when anything of the subject ran, else what all of it waited for.
-  ns: Causes;
-  count: Causes; // How often it came to be so.
-  tick_user_ns: number; // Ticks that fell on it: `run` is user and kernel in their proportion, sampled.
-  tick_system_ns: number;
-  migrations: number; // Moves to another CPU.
   account: Account; // Summed over the subject's threads.
   entries: Entry[]; // The account by name; for each cause they add up to it.
   threads: Thread[] | null; // null: not loaded.
   unlisted: number; // Threads that are in the account only.
-  others: Other[]; // Other processes that ran, those that delayed the subject most first; at most 20.
+  others: RanBeside[]; // Other processes that ran, those that delayed the subject most first; at most 20.
   interrupts: Interrupt[]; // Of the whole machine; subject_: on a CPU that the subject had.
-  events: { switches: number; wakeups: number; interrupts: number; blocks: number; };
-  event_ns: { switches: number | null; wakeups: number | null; interrupts: number | null; blocks: number | null; };
-  subject_events: number;
-  ns: number | null;
-  subject_ns: number | null;
   cost: LedgerCost;
   lost: number; // Facts that found no room: names or I/O, not time.
   not_seen: string | null; // What this kernel does not tell.
@@ -321,12 +290,19 @@ export interface Thread {
   begin_ns: number; // After the subject's exec.
   end_ns: number;
   alive: boolean; // At the end of the execution.
-  ns: Causes;
-  count: Causes; // How often it came to be so.
-  tick_user_ns: number; // Ticks that fell on it: `run` is user and kernel in their proportion, sampled.
-  tick_system_ns: number;
-  migrations: number; // Moves to another CPU.
   account: Account;
+}
+
+export interface RanBeside {
+  name: string;
+  pid: number | null; // null: none, or several.
+  self: boolean; // tare itself.
+  kernel: boolean;
+  ns: number; // On a CPU.
+  bursts: number;
+  longest_ns: number;
+  delayed_ns: number; // Had a CPU that a thread of the subject was queued for.
+  io_delayed_ns: number; // Had the device that a thread of the subject was blocked on.
 }
 
 export interface Interrupt {
@@ -369,7 +345,7 @@ export interface Comparison {
   ratio_low: number | null;
   ratio_high: number | null;
   p: number | null;
-  test: string | null;
+  test: string;
   significant: boolean;
 }
 
@@ -378,11 +354,11 @@ export interface Emp {
   type: 'emp';
   run: number | null; // Its id in the lab.
   command: string;
-  versions: Version[]; // v0 to v6, each with what those before it have.
-  sizes: Size[] | null; // v5 applied to the first n samples, the whole first; null: not asked for (--sizes).
+  versions: EmpVersion[]; // v0 to v6, each with what those before it have.
+  sizes: EmpSize[] | null; // v5 applied to the first n samples, the whole first; null: not asked for (--sizes).
 }
 
-export interface Version {
+export interface EmpVersion {
   version: 'v0' | 'v1' | 'v2' | 'v3' | 'v4' | 'v5' | 'v6';
   adds: string; // What it adds to the one before.
   held: boolean; // Its conditions, and those of the versions before it, were met in this run.
@@ -395,7 +371,7 @@ export interface Version {
   et: Summary | null;
 }
 
-export interface Size {
+export interface EmpSize {
   n: number; // Samples looked at: the first n that are neither warm-ups nor failed.
   recommended: boolean; // The smallest n of at least 10 whose sigma and share of outliers are near those of the whole.
   dropped_cutoff: number;
@@ -409,15 +385,10 @@ export interface Explain {
   run: number | null; // Its id in the lab.
   command: string;
   compared: number; // Executions with a ledger that are neither warm-ups nor failed.
-  median: Median; // The one in the middle by elapsed time, of those the protocol keeps.
+  median: { number: number; et_ns: number; };
   limit_ns: number; // An elapsed time above it is slow: the median and the larger of 3 sigma (by the MAD) and 2 %.
   shell_et_ns: number | null; // 0 without a shell.
   explained: Explained[]; // Slowest first. Empty when the median execution itself was asked for.
-}
-
-export interface Median {
-  number: number;
-  et_ns: number;
 }
 
 export interface Explained {
@@ -429,7 +400,7 @@ export interface Explained {
   text: string;
   contributions: Contribution[]; // By elapsed time, the largest in the direction of the difference first. With remainder_ns they add up to difference_ns.
   remainder_ns: number; // Of the elapsed times, but in neither ledger.
-  threads: ExplainThread[] | null; // The same summed over the threads; null for a subject of one.
+  threads: DifferenceCause[] | null; // The same summed over the threads; null for a subject of one.
   lacks: string | null; // What the ledgers could not see.
 }
 
@@ -440,11 +411,11 @@ export interface Contribution {
   had_ns: number;
   median_ns: number;
   parallel_ns: number; // Within ns, beyond had_ns - median_ns: the subject ran for longer because it ran less in parallel while this cause held a thread up; of run, what the others got. 0 for one thread.
-  names: Name[];
+  names: DifferenceName[];
   text: string; // The same as a sentence.
 }
 
-export interface Name {
+export interface DifferenceName {
   name: string; // "": what no name accounts for. Of run: who had more of the CPUs while the subject's threads were queued behind one another.
   pid: number | null; // null: none, or several.
   ns: number; // Its part of the cause's difference; they add up to it.
@@ -452,20 +423,20 @@ export interface Name {
   median_count: number;
 }
 
-export interface ExplainThread {
+export interface DifferenceCause {
   cause: 'run' | 'irq' | 'softirq' | 'nmi' | 'steal' | 'queued' | 'waking' | 'throttled' | 'io' | 'io_other' | 'io_idle' | 'fault' | 'futex' | 'pipe' | 'socket' | 'timer' | 'poll' | 'child' | 'lock' | 'sleep' | 'stopped' | 'unseen';
   ns: number; // This execution less the median one.
   share: number | null; // Of the whole difference; null when that is 0.
   had_ns: number;
   median_ns: number;
   parallel_ns: number; // Within ns, beyond had_ns - median_ns: the subject ran for longer because it ran less in parallel while this cause held a thread up; of run, what the others got. 0 for one thread.
-  names: Name[];
+  names: DifferenceName[];
 }
 
 export interface Noise {
   type: 'noise';
   format: 1; // Raised when a field changes its meaning.
-  run: NoiseRun | null;
+  run: StoredRun | null;
   machine: Machine | null;
   settings: NoiseSettings;
   elapsed_ns: number; // From the first round to the last, pauses included.
@@ -475,7 +446,7 @@ export interface Noise {
   worst: NoiseWorst[]; // The longest detours, longest first.
 }
 
-export interface NoiseRun {
+export interface StoredRun {
   id: number | null; // In the lab; null: not stored.
   name: string | null;
   command_line: string | null;
@@ -707,7 +678,7 @@ export interface NoiseDiffDensity {
 export interface Profile {
   type: 'profile';
   format: 1; // Raised when a field changes its meaning.
-  run: NoiseRun | null;
+  run: StoredRun | null;
   machine: Machine | null;
   subject: string; // What was sampled, in words.
   settings: ProfileSettings;
@@ -917,7 +888,7 @@ export interface ProfileDiff {
 }
 
 export interface ProfileSide {
-  run: NoiseRun | null;
+  run: StoredRun | null;
   mode: 'tick' | 'cpu-clock' | 'cycles'; // What made a CPU look: the kernel's own tick, a timer, the cycle counter.
   hz: number | null;
   cpus: number;
@@ -946,7 +917,7 @@ export interface ProfileChange {
 export interface ProfileListing {
   type: 'profile-listing';
   format: 1; // Raised when a field changes its meaning.
-  run: NoiseRun | null;
+  run: StoredRun | null;
   settings: ProfileSettings;
   function: ProfileListingFunction;
   samples: number; // Shares are of these.
@@ -980,7 +951,7 @@ export interface ProfileListingInstruction {
 export interface Query {
   type: 'query';
   format: 1; // Raised when a field changes its meaning.
-  run: NoiseRun | null;
+  run: StoredRun | null;
   machine: Machine | null;
   cpus: number | null; // Online.
   experiment: { name: string | null; text: string | null; scenario: string | null; queries: number; executions: number | null; cold: boolean; imported: boolean; time_limit_ns: number | null; seed: string | null; };
@@ -1265,15 +1236,15 @@ export interface Cutoff {
   edited: boolean; // By hand.
 }
 
-export interface CutoffsCutoffs {
+export interface CutoffsInForce {
   format: 1; // Raised when a field changes its meaning.
   kind: 'cutoffs';
   machine: CutoffsMachine;
   study: number | null; // Its id in the lab; null: all by hand or imported.
   made_at: string | null; // When the study was made; without one, the oldest of the cutoffs: set by hand, or as the file said that it was imported from; UTC.
   valid: boolean; // There are some, none of the facts below has changed, and they are not older than 90 days.
-  changed: Changed[]; // Facts of the machine that are not what they were at the study.
-  cutoffs: CutoffsCutoff[];
+  changed: ChangedFact[]; // Facts of the machine that are not what they were at the study.
+  cutoffs: CutoffInForce[];
 }
 
 export interface CutoffsMachine {
@@ -1284,13 +1255,13 @@ export interface CutoffsMachine {
   kernel: string | null; // Release of the kernel at the study.
 }
 
-export interface Changed {
+export interface ChangedFact {
   fact: string;
   then: string;
   now: string;
 }
 
-export interface CutoffsCutoff {
+export interface CutoffInForce {
   id?: number; // In the lab it comes from.
   daemon: string;
   from_ns: number; // Holds for programs that take so long or longer,
@@ -1349,7 +1320,7 @@ export interface Finding {
   severity: 'unknown' | 'ok' | 'note' | 'warn' | 'bad';
   condition: string; // what was found
   effect: string; // what it does to a measurement; empty when ok or unknown
-  remedy: string; // what mends it; empty when ok or unknown
+  remedy: string; // what fixes it; empty when ok or unknown
   command: boolean; // the remedy is a shell command, not a sentence
   source: string; // who asks for it: EMP v3, TTP step 0 (b), pyperf, tuned, temci, tare
 }
@@ -1412,60 +1383,51 @@ export interface Colour {
 }
 
 export interface PageMachine {
-  name: string;
   fingerprint: string;
   facts: Record<string, string>;
-  findings: PageFinding[]; // Of doctor, worst first, all of them.
-}
-
-export interface PageFinding {
-  id: string;
-  severity: 'unknown' | 'ok' | 'note' | 'warn' | 'bad';
-  condition: string;
-  effect: string;
-  remedy: string;
-  command: boolean; // The remedy is one for a shell.
-  source: string;
+  name: string;
+  findings: Finding[]; // Of doctor, worst first, all of them.
 }
 
 export interface TimeSection {
   kind: 'time';
   anchor: string; // Unique within the document.
-  number: number | null; // In the lab; null: not stored.
   title: string; // Its name; any text.
   subtitle: string; // One line: the command, what was sampled; any text.
   status: 'going' | 'complete' | 'interrupted' | 'failed';
+  machine: number | null; // Index of machines; null: not known.
+  notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>; // Time: density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
+  number: number | null; // In the lab; null: not stored.
   started_at: string | null; // Of a study: when it was made.
   ended_at: string | null;
   tags: string | null;
   version: string | null; // Of the tare that measured.
   conditions: Record<string, unknown> | null; // Every option that shaped the run.
-  machine: number | null; // Index of machines; null: not known.
-  notes: string[]; // What was not seen, what was left out of the page and why: sentences.
-  charts: Record<string, Chart>; // density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns.
   command: string;
   parameters: Parameter[];
   backend: 'plain' | 'netlink' | 'bpf';
   headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system'; // The best there is.
   shell_ns: number; // Taken off each ET; 0: no shell.
   planned: number | null; // Executions asked for, without warm-ups; null: as many as it takes.
-  kept: Summaries; // null: not seen, or of nothing.
-  unfiltered: Summaries; // null: not seen, or of nothing.
-  rule2: Rule2 | null; // What rule (II) keeps, of the headline; null: it was not applied.
+  kept: { et: Summary | null; pt_net: Summary | null; pt_exec: Summary | null; pt_tick: Summary | null; user: Summary | null; system: Summary | null; };
+  unfiltered: { et: Summary | null; pt_net: Summary | null; pt_exec: Summary | null; pt_tick: Summary | null; user: Summary | null; system: Summary | null; };
+  rule2: Bounds | null; // What rule (II) keeps, of the headline; null: it was not applied.
   warnings: Warning[];
-  columns: Columns; // Parallel: a row for each execution, in order.
+  measures: PageMeasure[]; // Those of the columns that people are shown, as the catalogue has them.
+  columns: Columns; // Parallel: a row for each execution, in order; further ones by measures.
   reasons: Record<string, Reason>; // Of dropped executions, by position in the columns.
   ledger: LedgerColumns | null; // null: no execution has one.
   dual: Dual | null; // Pairs of successive measured executions; null: there are fewer than two.
-  names: string[]; // What details refer to; any text.
   details: Record<string, Detail>; // By position; of many executions only the remarkable ones have one.
+  names: string[]; // What details refer to; any text.
 }
 
 export interface Chart {
   x: Axis;
   y: Axis;
   bandwidth: number | null; // Of densities; of lengths of detours in decades.
-  blocks: unknown[];
+  blocks: (Record<string, (number | string | null)[]>)[];
 }
 
 export interface Axis {
@@ -1480,31 +1442,17 @@ export interface Parameter {
   value: string;
 }
 
-export interface Summaries {
-  et: PageSummary | null;
-  pt_net: PageSummary | null;
-  pt_exec: PageSummary | null;
-  pt_tick: PageSummary | null;
-  user: PageSummary | null;
-  system: PageSummary | null;
-}
-
-export interface PageSummary {
-  n: number;
-  mean_ns: number;
-  stddev_ns: number | null; // null: of one value.
-  relative_error: number | null;
-  median_ns: number;
-  mad_ns: number | null;
-  min_ns: number;
-  max_ns: number;
-  ci_low_ns: number | null;
-  ci_high_ns: number | null;
-}
-
-export interface Rule2 {
+export interface Bounds {
   low_ns: number;
   high_ns: number;
+}
+
+export interface PageMeasure {
+  column: string; // Its name in columns.
+  name: string; // In the lab and in CSV.
+  title: string; // A heading for people.
+  unit: 'none' | 'ns' | 'bytes' | 'count' | 'ticks' | 'id' | 'share' | 'per_s'; // share: a fraction of 1.
+  meaning: string;
 }
 
 export interface Columns {
@@ -1519,11 +1467,11 @@ export interface Columns {
 }
 
 export interface Reason {
-  text: string;
   daemon: string | null;
   value_ns: number | null;
   low_ns: number | null;
   high_ns: number | null;
+  text: string;
 }
 
 export interface LedgerColumns {
@@ -1558,18 +1506,18 @@ export interface Trace {
 export interface StudySection {
   kind: 'study';
   anchor: string; // Unique within the document.
-  number: number | null; // In the lab; null: not stored.
   title: string; // Its name; any text.
   subtitle: string; // One line: the command, what was sampled; any text.
   status: 'going' | 'complete' | 'interrupted' | 'failed';
+  machine: number | null; // Index of machines; null: not known.
+  notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>; // Time: density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
+  number: number | null; // In the lab; null: not stored.
   started_at: string | null; // Of a study: when it was made.
   ended_at: string | null;
   tags: string | null;
   version: string | null; // Of the tare that measured.
   conditions: Record<string, unknown> | null; // Every option that shaped the run.
-  machine: number | null; // Index of machines; null: not known.
-  notes: string[]; // What was not seen, what was left out of the page and why: sentences.
-  charts: Record<string, Chart>;
   study: Study;
   samples: Samples;
   phases: Phases;
@@ -1596,18 +1544,18 @@ export interface Phases {
 export interface NoiseSection {
   kind: 'noise';
   anchor: string; // Unique within the document.
-  number: number | null; // In the lab; null: not stored.
   title: string; // Its name; any text.
   subtitle: string; // One line: the command, what was sampled; any text.
   status: 'going' | 'complete' | 'interrupted' | 'failed';
+  machine: number | null; // Index of machines; null: not known.
+  notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>; // Time: density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
+  number: number | null; // In the lab; null: not stored.
   started_at: string | null; // Of a study: when it was made.
   ended_at: string | null;
   tags: string | null;
   version: string | null; // Of the tare that measured.
   conditions: Record<string, unknown> | null; // Every option that shaped the run.
-  machine: number | null; // Index of machines; null: not known.
-  notes: string[]; // What was not seen, what was left out of the page and why: sentences.
-  charts: Record<string, Chart>; // noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline. Where there are several CPUs, a block of seen and told for each of them follows.
   noise: Noise | null; // null: nothing of the run is stored yet.
   baseline: Baseline | null; // This against the machine's baseline.
 }
@@ -1621,22 +1569,22 @@ export interface Baseline {
 export interface ProfileSection {
   kind: 'profile';
   anchor: string; // Unique within the document.
-  number: number | null; // In the lab; null: not stored.
   title: string; // Its name; any text.
   subtitle: string; // One line: the command, what was sampled; any text.
   status: 'going' | 'complete' | 'interrupted' | 'failed';
+  machine: number | null; // Index of machines; null: not known.
+  notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>; // Time: density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
+  number: number | null; // In the lab; null: not stored.
   started_at: string | null; // Of a study: when it was made.
   ended_at: string | null;
   tags: string | null;
   version: string | null; // Of the tare that measured.
   conditions: Record<string, unknown> | null; // Every option that shaped the run.
-  machine: number | null; // Index of machines; null: not known.
-  notes: string[]; // What was not seen, what was left out of the page and why: sentences.
-  charts: Record<string, Chart>;
   profile: Profile;
   tree: Tree; // Calls: node 0 is everything, its children the apps, then outermost function to innermost.
   slices: Slices; // Samples over time.
-  listings: unknown[]; // Of the functions with the most samples.
+  listings: ProfileListing[]; // Of the functions with the most samples.
 }
 
 export interface Tree {
@@ -1660,18 +1608,18 @@ export interface Slices {
 export interface QuerySection {
   kind: 'query';
   anchor: string; // Unique within the document.
-  number: number | null; // In the lab; null: not stored.
   title: string; // Its name; any text.
   subtitle: string; // One line: the command, what was sampled; any text.
   status: 'going' | 'complete' | 'interrupted' | 'failed';
+  machine: number | null; // Index of machines; null: not known.
+  notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>; // Time: density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
+  number: number | null; // In the lab; null: not stored.
   started_at: string | null; // Of a study: when it was made.
   ended_at: string | null;
   tags: string | null;
   version: string | null; // Of the tare that measured.
   conditions: Record<string, unknown> | null; // Every option that shaped the run.
-  machine: number | null; // Index of machines; null: not known.
-  notes: string[]; // What was not seen, what was left out of the page and why: sentences.
-  charts: Record<string, Chart>; // split: means of each Q@C; in the second block where CPU time or I/O is not known.
   query: Query | null; // null: nothing of the run is stored yet.
   matrix: Matrix | null; // Every pair of the model's measures.
   ledgers: QueryLedger[]; // Wall view, mean over executions kept.
@@ -1700,7 +1648,7 @@ export interface TimeComparison {
 
 export interface TimeComparisonRow {
   section: number;
-  ratio: number | null; // Of the means.
+  ratio: number | null; // Mean of result by mean of reference.
   ratio_low: number | null;
   ratio_high: number | null;
   p: number | null;

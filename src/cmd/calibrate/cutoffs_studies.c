@@ -1,5 +1,6 @@
 /* tare cutoffs studies, show and rm-study: the studies that cutoffs come from. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,14 +12,6 @@
 #include "collect/collect.h"
 
 /* ---- listing ---- */
-
-static void add_length(struct table *t, uint64_t ns)
-{
-	if (ns)
-		table_add_number(t, (double)ns);
-	else
-		table_add_absent(t);
-}
 
 static struct table *studies_table(struct lab *lab, const lab_study_list *list)
 {
@@ -44,8 +37,8 @@ static struct table *studies_table(struct lab *lab, const lab_study_list *list)
 		table_add_count(t, s->id);
 		table_add_date(t, s->made_at_ns);
 		table_add_text(t, study_source_name(s->source));
-		add_length(t, s->short_ns);
-		add_length(t, s->long_ns);
+		table_add_number(t, s->short_ns ? (double)s->short_ns : NAN);
+		table_add_number(t, s->long_ns ? (double)s->long_ns : NAN);
 		table_add_count(t, s->daemons);
 		table_add_count(t, s->cutoffs);
 		table_add_text(t, host);
@@ -83,8 +76,7 @@ int cutoffs_studies(struct lab_access *lab, int argc, char **argv)
 {
 	struct studies_options o = { .lab = lab };
 	struct option_spec specs[] = { { 0, "json", OPTION_FLAG, &o.d.json, NULL, "as JSON" },
-				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-					 "the lab (default: your own)" },
+				       LAB_OPTION(lab, "the lab"),
 				       { 0 } };
 	return cmd_run("tare cutoffs studies [OPTIONS]", "Lists the studies of 'tare calibrate'.\n",
 		       specs, argc, argv, list_studies, &o);
@@ -163,8 +155,7 @@ int cutoffs_show(struct lab_access *lab, int argc, char **argv)
 	struct option_spec specs[] = { { 0, "plot", OPTION_FLAG, &o.d.plot, NULL,
 					 "with plots, where its runs are stored" },
 				       { 0, "json", OPTION_FLAG, &o.d.json, NULL, "as JSON" },
-				       { 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-					 "the lab (default: your own)" },
+				       LAB_OPTION(lab, "the lab"),
 				       { 0 } };
 	return cmd_run("tare cutoffs show [OPTIONS] [STUDY]",
 		       "A stored study again, as 'tare calibrate' printed it; the newest of this "
@@ -201,9 +192,7 @@ static int remove_studies(void *options, const struct cmd_args *args, struct err
 
 int cutoffs_rm_study(struct lab_access *lab, int argc, char **argv)
 {
-	struct option_spec specs[] = {
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" }, { 0 }
-	};
+	struct option_spec specs[] = { LAB_OPTION(lab, "the lab"), { 0 } };
 	return cmd_run("tare cutoffs rm-study [OPTIONS] STUDY...",
 		       "Removes studies with the cutoffs that come from them; their runs stay.\n",
 		       specs, argc, argv, remove_studies, lab);

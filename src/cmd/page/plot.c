@@ -62,15 +62,6 @@ struct target {
 	enum chart_format format;
 };
 
-static void target_release(struct target *t)
-{
-	free(t->directory);
-	free(t->stem);
-	free(t->data_name);
-	free(t->script_name);
-	free(t->picture_name);
-}
-
 static char *joined(const char *a, const char *between, const char *b)
 {
 	struct strbuf sb = { 0 };
@@ -252,40 +243,35 @@ static void become_gnuplot(const struct workshop *w, const char *script)
 	_exit(EXIT_NOT_STARTED);
 }
 
-static int run_gnuplot(const struct workshop *w, const struct target *t, struct error *err)
-{
-	int status = 0;
-	char *script = joined(".", "/", t->script_name);
-	pid_t pid = fork();
-	if (pid == 0)
-		become_gnuplot(w, script);
-	free(script);
-	if (pid < 0)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot start %s: %s", w->program,
-				 strerror(errno));
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status ? say_failure(w, status, err) : 0;
-}
-
 /* Draws; *picture is the caller's to free. */
 static int draw(const struct target *t, const struct strbuf *data, const struct strbuf *script,
 		char **picture, size_t *length, struct error *err)
 {
 	struct workshop w;
-	int failed = workshop_open(&w, err);
+	int failed = workshop_open(&w, err), status = 0;
 	if (!failed) {
+		char *local = joined(".", "/", t->script_name);
 		char *data_path = within(&w, t->data_name),
 		     *script_path = within(&w, t->script_name);
 		char *path = within(&w, t->picture_name);
 		failed = file_write(data_path, strbuf_text(data), data->length, err) ||
-			 file_write(script_path, strbuf_text(script), script->length, err) ||
-			 run_gnuplot(&w, t, err);
+			 file_write(script_path, strbuf_text(script), script->length, err);
+		pid_t pid = failed ? -1 : fork();
+		if (pid == 0)
+			become_gnuplot(&w, local);
+		if (!failed && pid < 0)
+			failed = error_set(err, EXIT_ENVIRONMENT, "cannot start %s: %s", w.program,
+					   strerror(errno));
+		while (!failed && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+		if (status)
+			failed = say_failure(&w, status, err);
 		invoker_begin();
 		*picture = failed ? NULL : file_read_bytes(path, length);
 		invoker_end();
 		if (!failed && (!*picture || !*length))
 			failed = say_failure(&w, 0, err);
+		free(local);
 		free(data_path);
 		free(script_path);
 		free(path);
@@ -295,14 +281,6 @@ static int draw(const struct target *t, const struct strbuf *data, const struct 
 }
 
 /* ---- the files ---- */
-
-static bool has_gnuplot(void)
-{
-	const char *path = getenv("PATH");
-	char *found = file_find_program(path ? path : "", "gnuplot");
-	free(found);
-	return found != NULL;
-}
 
 static int write_named(const struct target *t, const char *name, const char *bytes, size_t length,
 		       struct error *err)
@@ -322,23 +300,22 @@ static int write_sources(const struct target *t, const struct strbuf *data,
 	       write_named(t, t->script_name, strbuf_text(script), script->length, err);
 }
 
-static int no_gnuplot(const struct target *t, struct error *err)
-{
-	error_set(err, EXIT_ENVIRONMENT, "there is no gnuplot to draw with%s",
-		  t->directory ? "; the data and the script were written" : "");
-	return error_hint(err, "install it (Debian: apt install gnuplot-nox)%s",
-			  t->directory ? ", then run it on the script, or the same again" : "");
-}
-
 static int write_all(const struct target *t, const struct strbuf *data, const struct strbuf *script,
 		     struct error *err)
 {
 	char *picture = NULL;
 	size_t length = 0;
-	if (!has_gnuplot()) {
+	const char *path = getenv("PATH");
+	char *program = file_find_program(path ? path : "", "gnuplot");
+	free(program);
+	if (!program) {
 		if (t->directory && write_sources(t, data, script, err))
 			return -1;
-		return no_gnuplot(t, err);
+		error_set(err, EXIT_ENVIRONMENT, "there is no gnuplot to draw with%s",
+			  t->directory ? "; the data and the script were written" : "");
+		return error_hint(err, "install it (Debian: apt install gnuplot-nox)%s",
+				  t->directory ? ", then run it on the script, or the same again"
+					       : "");
 	}
 	int failed = draw(t, data, script, &picture, &length, err);
 	if (!failed && t->directory)
@@ -350,33 +327,30 @@ static int write_all(const struct target *t, const struct strbuf *data, const st
 	return failed;
 }
 
-/* "tare: wrote fig.pdf, fig.dat and fig.gp" */
-static void say_written(const struct target *t)
+static int plot(void *options, const struct cmd_args *args, struct error *err)
 {
-	const char *names[] = { t->picture_name, t->data_name, t->script_name };
-	static const char *const before[] = { "tare: wrote ", ", ", " and " };
-	if (!t->directory || !isatty(STDERR_FILENO))
-		return;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		char *path = joined(t->directory, "", names[i]), *shown = text_shell_quoted(path);
-		fprintf(stderr, "%s%s", before[i], shown);
-		free(shown);
-		free(path);
-	}
-	fputc('\n', stderr);
-}
-
-static int plot(const struct plot_options *o, const struct plot_kind *asked, struct error *err)
-{
+	struct plot_options *o = options;
+	const text_list *words = &args->operands;
+	/* the last word is a kind where it is the name of one */
+	const struct plot_kind *asked =
+		words->count ? plot_kind_find(words->items[words->count - 1]) : NULL;
 	struct chart_look look = { .title = o->title };
 	struct target t = { 0 };
 	const struct plot_kind *kind = NULL;
 	struct chart *c = chart_new();
 	struct strbuf data = { 0 }, script = { 0 };
+	int failed = 0;
+	for (size_t i = 0; i + (asked ? 1 : 0) < words->count; i++)
+		array_push(&o->runs, words->items[i]);
+	if (o->daemons && o->runs.count) {
+		error_set(err, EXIT_USAGE, "plot: --daemons is of a study, not of a run");
+		failed = error_hint(err, "a study's number is attached: --daemons=3");
+	}
 	if (o->wide)
 		look.width_cm = CHART_WIDE_CM;
-	int failed = (o->size && parse_size(o->size, &look, err)) || choose_target(o, &t, err) ||
-		     plot_kind_choose(o, asked, &kind, err) || kind->make(o, kind->which, c, err);
+	failed = failed || (o->size && parse_size(o->size, &look, err)) ||
+		 choose_target(o, &t, err) || plot_kind_choose(o, asked, &kind, err) ||
+		 kind->make(o, kind->which, c, err);
 	if (!failed) {
 		look.format = t.format;
 		look.data_name = t.data_name;
@@ -386,14 +360,24 @@ static int plot(const struct plot_options *o, const struct plot_kind *asked, str
 		failed = write_all(&t, &data, &script, err);
 		if (!failed && chart_note(c))
 			fprintf(stderr, "tare: %s\n", chart_note(c));
-		if (!failed)
-			say_written(&t);
+		/* "tare: wrote fig.pdf, fig.dat and fig.gp" */
+		const char *const names[] = { t.picture_name, t.data_name, t.script_name };
+		static const char *const before[] = { "tare: wrote ", ", ", " and " };
+		for (size_t i = 0; !failed && t.directory && isatty(STDERR_FILENO) && i < 3; i++) {
+			char *path = joined(t.directory, "", names[i]);
+			char *shown = text_shell_quoted(path);
+			fprintf(stderr, "%s%s%s", before[i], shown, i == 2 ? "\n" : "");
+			free(shown);
+			free(path);
+		}
 	}
 	strbuf_release(&data);
 	strbuf_release(&script);
 	chart_free(c);
-	target_release(&t);
-	return failed;
+	char *const owned[] = { t.directory, t.stem, t.data_name, t.script_name, t.picture_name };
+	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+		free(owned[i]);
+	return failed ? -1 : EXIT_DONE;
 }
 
 /* ---- the command ---- */
@@ -420,16 +404,6 @@ static void put_about(struct strbuf *about)
 	}
 }
 
-/* The last word is a kind where it is the name of one. */
-static const struct plot_kind *take_kind(const text_list *operands, struct plot_options *o)
-{
-	const char *last = operands->count ? operands->items[operands->count - 1] : NULL;
-	const struct plot_kind *k = last ? plot_kind_find(last) : NULL;
-	for (size_t i = 0; i + (k ? 1 : 0) < operands->count; i++)
-		array_push(&o->runs, operands->items[i]);
-	return k;
-}
-
 int cmd_plot(struct lab_access *lab, int argc, char **argv)
 {
 	struct plot_options o = { .lab = lab, .format = -1 };
@@ -444,7 +418,7 @@ int cmd_plot(struct lab_access *lab, int argc, char **argv)
 		{ 0, "title", OPTION_TEXT, &o.title, "TEXT", "above it (default: none)" },
 		{ 0, "measure", OPTION_CHOICE, &o.measure, COMPARED_MEASURES,
 		  "of time's figures (not ledger, sigma)" },
-		{ 0, "study", OPTION_FLAG, &o.study, NULL,
+		{ 0, "study", OPTION_FLAG, &o.together, NULL,
 		  "all runs of the same command line (compare, sigma)" },
 		{ 0, "top", OPTION_INTEGER, &o.top, "NUM",
 		  "rows of functions and sources (default: 15)", .min = 1, .max = 200 },
@@ -454,29 +428,14 @@ int cmd_plot(struct lab_access *lab, int argc, char **argv)
 		{ 0, "long", OPTION_FLAG, &o.long_run, NULL, "its long run, not the short one" },
 		{ 0, "zoom", OPTION_INTEGER, &o.zoom, "NUM",
 		  "its zoom level, from 1 (default: the last)", .min = 1 },
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE",
-		  "the lab to read (default: your own)" },
+		LAB_OPTION(lab, "the lab to read"),
 		{ 0 }
 	};
 	struct strbuf about = { 0 };
-	text_list operands = { 0 };
-	int code = EXIT_DONE;
 	put_about(&about);
-	if (cmd_options("tare plot [OPTIONS] [RUN...] [KIND] -o FILE", strbuf_text(&about), specs,
-			argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		const struct plot_kind *kind = take_kind(&operands, &o);
-		int failed = 0;
-		if (o.daemons && o.runs.count) {
-			failed = error_set(&err, EXIT_USAGE,
-					   "plot: --daemons is of a study, not of a run");
-			error_hint(&err, "a study's number is attached: --daemons=3");
-		}
-		if (failed || plot(&o, kind, &err))
-			code = cmd_fail(&err);
-	}
+	int code = cmd_run("tare plot [OPTIONS] [RUN...] [KIND] -o FILE", strbuf_text(&about),
+			   specs, argc, argv, plot, &o);
 	array_release(&o.runs);
-	array_release(&operands);
 	strbuf_release(&about);
 	return code;
 }

@@ -28,7 +28,7 @@ static int make_time(const struct plot_options *o, int which, struct chart *c, s
 	enum emp_measure m = compared_measures[o->measure];
 	loaded_list list = { 0 };
 	const struct load_options how = { .detail = which == LEDGER ? LAB_PROCESSES : LAB_ROWS };
-	int failed = cmd_load_runs(o->lab, &o->runs, o->study, &how, &list, err);
+	int failed = cmd_load_runs(o->lab, &o->runs, o->together, &how, &list, err);
 	if (!failed) {
 		struct run_view *v = loaded_views(&list);
 		switch ((enum time_figure)which) {
@@ -91,24 +91,17 @@ static int find_base(struct lab *lab, const struct plot_options *o, const struct
 	return 0;
 }
 
-static int load_noise(const struct plot_options *o, bool with_base, struct loaded_run *l,
-		      struct loaded_run *base, struct error *err)
+static int make_noise(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
+	struct loaded_run l = { 0 }, base = { 0 };
 	struct lab *lab = NULL;
 	int64_t id = 0;
 	int failed = !(lab = lab_access_open(o->lab, err)) ||
 		     noise_find(lab, first_run(o), NULL, &id, err) ||
-		     run_load(l, lab, id, NULL, err);
-	if (!failed && with_base)
-		failed = find_base(lab, o, l, &id, err) ||
-			 (id && run_load(base, lab, id, NULL, err));
-	return failed;
-}
-
-static int make_noise(const struct plot_options *o, int which, struct chart *c, struct error *err)
-{
-	struct loaded_run l = { 0 }, base = { 0 };
-	int failed = load_noise(o, which == DETOURS, &l, &base, err);
+		     run_load(&l, lab, id, NULL, err);
+	if (!failed && which == DETOURS)
+		failed = find_base(lab, o, &l, &id, err) ||
+			 (id && run_load(&base, lab, id, NULL, err));
 	if (!failed) {
 		struct noise_view v = loaded_noise(&l), b = loaded_noise(&base);
 		failed = which == DETOURS ? chart_noise(c, &v, base.run.id ? &b : NULL, err)
@@ -123,28 +116,20 @@ static int make_noise(const struct plot_options *o, int which, struct chart *c, 
 
 enum profile_figure { FUNCTIONS, SYSTEM };
 
-static int draw_functions(const struct plot_options *o, const struct loaded_run *l, struct chart *c,
-			  struct error *err)
-{
-	const struct sleepy_filter all = SLEEPY_ALL;
-	struct profile_subject s = loaded_profile(l);
-	struct sleepy_view v = { 0 };
-	sleepy_aggregate(&l->profile, SLEEPY_FUNCTION, &all, false, &v);
-	int failed = chart_functions(c, &s, &v, top_of(o), err);
-	sleepy_view_release(&v);
-	return failed;
-}
-
 static int make_profile(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
 	struct loaded_run l = { 0 };
 	const struct profile_filter_options all = { 0 };
 	struct lab *lab = lab_access_open(o->lab, err);
 	int failed = !lab || profile_load_named(&l, lab, first_run(o), &all, err);
+	struct profile_subject s = loaded_profile(&l);
 	if (!failed && which == FUNCTIONS) {
-		failed = draw_functions(o, &l, c, err);
+		struct sleepy_view v = { 0 };
+		sleepy_aggregate(&l.profile, SLEEPY_FUNCTION, &(struct sleepy_filter)SLEEPY_ALL,
+				 false, &v);
+		failed = chart_functions(c, &s, &v, top_of(o), err);
+		sleepy_view_release(&v);
 	} else if (!failed) {
-		struct profile_subject s = loaded_profile(&l);
 		failed = chart_system(c, &s, err);
 	}
 	loaded_run_release(&l);
@@ -206,15 +191,6 @@ static int make_query(const struct plot_options *o, int which, struct chart *c, 
 
 enum study_figure { ZOOMS, PERIODS };
 
-static int find_study(struct lab *lab, const struct plot_options *o, struct study *s,
-		      struct machine *m, struct error *err)
-{
-	int64_t id = 0; /* the newest of this machine */
-	if (*o->daemons && cutoffs_parse_study(o->daemons, &id, err))
-		return -1;
-	return cutoffs_get_study(lab, id, s, m, err);
-}
-
 static int draw_study(const struct plot_options *o, int which, const struct study *s,
 		      const struct machine *m, const struct study_input *in,
 		      bool *const is_l[STUDY_LENGTHS], struct chart *c, struct error *err)
@@ -240,7 +216,10 @@ static int make_study(const struct plot_options *o, int which, struct chart *c, 
 	struct machine m = { 0 };
 	struct study_input in = { .notice = cmd_notice };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
-	int failed = !(lab = lab_access_open(o->lab, err)) || find_study(lab, o, &s, &m, err) ||
+	int64_t id = 0; /* the newest of this machine */
+	int failed = !(lab = lab_access_open(o->lab, err)) ||
+		     (*o->daemons && cutoffs_parse_study(o->daemons, &id, err)) ||
+		     cutoffs_get_study(lab, id, &s, &m, err) ||
 		     study_load_samples(lab, &s, &in, is_l, err) ||
 		     draw_study(o, which, &s, &m, &in, is_l, c, err);
 	for (int l = 0; l < STUDY_LENGTHS; l++)
@@ -307,16 +286,6 @@ static const char *subject_words(enum subject_kind of)
 	return words[of];
 }
 
-static void hint_kinds(enum subject_kind of, struct error *err)
-{
-	struct strbuf names = { 0 };
-	for (const struct plot_kind *k = plot_kinds; k->name; k++)
-		if (k->of == of)
-			strbuf_printf(&names, "%s%s", names.length ? ", " : "", k->name);
-	error_hint(err, "what fits: %s", strbuf_text(&names));
-	strbuf_release(&names);
-}
-
 /* Neither a run nor a kind: which of the two was meant is told by where it stands. */
 static int unknown_word(const struct plot_options *o, const char *word, struct error *err)
 {
@@ -364,33 +333,23 @@ static int find_subject(const struct plot_options *o, const struct plot_kind *as
 	return failed;
 }
 
-/* An option that does nothing would look as if it had done something. */
-static int check_options(const struct plot_options *o, const struct plot_kind *k, struct error *err)
+int plot_kind_choose(const struct plot_options *o, const struct plot_kind *asked,
+		     const struct plot_kind **into, struct error *err)
 {
 	const struct {
 		const char *name;
 		bool given;
 		unsigned option;
 	} options[] = { { "--measure", o->measure != 0, MEASURE },
-			{ "--study", o->study, STUDY },
+			{ "--study", o->together, STUDY },
 			{ "--top", o->top != 0, TOP },
 			{ "--query", o->query != NULL, QUERY },
 			{ "--long", o->long_run, LONG },
 			{ "--zoom", o->zoom != 0, ZOOM } };
-	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-		if (options[i].given && !(k->options & options[i].option))
-			return error_set(err, EXIT_USAGE, "plot: %s does not go with '%s'",
-					 options[i].name, k->name);
-	return 0;
-}
-
-int plot_kind_choose(const struct plot_options *o, const struct plot_kind *asked,
-		     const struct plot_kind **into, struct error *err)
-{
 	enum subject_kind of = SUBJECT_KINDS;
 	int64_t id = 0;
 	const struct plot_kind *k = asked ? asked : plot_kinds;
-	bool several = o->study || o->runs.count > 1;
+	bool several = o->together || o->runs.count > 1;
 	if (!o->daemons && (!asked || k->of != SUBJECT_KINDS) &&
 	    find_subject(o, asked, &of, &id, err))
 		return -1;
@@ -412,9 +371,19 @@ int plot_kind_choose(const struct plot_options *o, const struct plot_kind *asked
 	else if (several && !k->several)
 		error_set(err, EXIT_USAGE, "plot: '%s' shows one run, not several", k->name);
 	if (*err->text) {
-		hint_kinds(of, err);
+		struct strbuf names = { 0 };
+		for (k = plot_kinds; k->name; k++)
+			if (k->of == of)
+				strbuf_printf(&names, "%s%s", names.length ? ", " : "", k->name);
+		error_hint(err, "what fits: %s", strbuf_text(&names));
+		strbuf_release(&names);
 		return -1;
 	}
 	*into = k;
-	return check_options(o, k, err);
+	/* an option that does nothing would look as if it had done something */
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+		if (options[i].given && !(k->options & options[i].option))
+			return error_set(err, EXIT_USAGE, "plot: %s does not go with '%s'",
+					 options[i].name, k->name);
+	return 0;
 }

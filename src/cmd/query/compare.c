@@ -13,49 +13,41 @@ struct compare_options {
 	bool json, all, fail;
 };
 
-static void print(const struct loaded_run *base, const struct loaded_run *other,
-		  const struct ttp_comparison *c, const struct compare_options *o)
+static int compare(void *options, const struct cmd_args *args, struct error *err)
 {
-	const struct query_view a = loaded_queries(base), b = loaded_queries(other);
+	const struct compare_options *o = options;
+	const text_list *names = &args->operands;
 	const struct query_style style = {
 		.width = cmd_columns(), .colour = cmd_colour(), .ascii = !cmd_utf8(), .all = o->all
 	};
-	struct strbuf out = { 0 };
-	if (o->json)
-		query_compare_json(&a, &b, c, &out);
-	else
-		query_compare_text(&a, &b, c, &style, &out);
-	fputs(strbuf_text(&out), stdout);
-	strbuf_release(&out);
-}
-
-static int compare(const text_list *names, const struct compare_options *o, int *code,
-		   struct error *err)
-{
 	struct lab *lab = NULL;
 	struct loaded_run base = { 0 }, other = { 0 };
 	struct ttp_comparison c = { 0 };
+	struct strbuf out = { 0 };
 	int64_t ids[2];
+	int code = -1;
 	if (names->count != 2)
 		return error_set(err, EXIT_USAGE, "query compare: two runs, not %zu", names->count);
-	int failed = !(lab = lab_access_open(o->lab, err)) ||
-		     run_find(lab, names->items[0], LAB_OF(SUBJECT_QUERY), &ids[0], err) ||
-		     run_find(lab, names->items[1], LAB_OF(SUBJECT_QUERY), &ids[1], err) ||
-		     run_load(&base, lab, ids[0], NULL, err) ||
-		     run_load(&other, lab, ids[1], NULL, err);
-	if (!failed) {
-		ttp_compare(&base.queries, &base.ttp, &other.queries, &other.ttp, times[o->time],
-			    &c);
-		print(&base, &other, &c, o);
-		*code = o->fail && (c.slower || c.plan_changes || !c.compared) ? EXIT_CHECK
-									       : EXIT_DONE;
+	if ((lab = lab_access_open(o->lab, err)) &&
+	    !run_find(lab, names->items[0], LAB_OF(SUBJECT_QUERY), &ids[0], err) &&
+	    !run_find(lab, names->items[1], LAB_OF(SUBJECT_QUERY), &ids[1], err) &&
+	    !run_load(&base, lab, ids[0], NULL, err) && !run_load(&other, lab, ids[1], NULL, err)) {
+		const struct query_view a = loaded_queries(&base), b = loaded_queries(&other);
+		ttp_compare(a.data, a.result, b.data, b.result, times[o->time], &c);
+		if (o->json)
+			query_compare_json(&a, &b, &c, &out);
+		else
+			query_compare_text(&a, &b, &c, &style, &out);
+		cmd_print(&out);
+		code = o->fail && (c.slower || c.plan_changes || !c.compared) ? EXIT_CHECK
+									      : EXIT_DONE;
 		if (o->fail && !c.compared)
 			fprintf(stderr, "tare: nothing could be compared\n");
 	}
 	ttp_comparison_release(&c);
 	loaded_run_release(&base);
 	loaded_run_release(&other);
-	return failed;
+	return code;
 }
 
 int query_compare(struct lab_access *lab, int argc, char **argv)
@@ -68,20 +60,12 @@ int query_compare(struct lab_access *lab, int argc, char **argv)
 		{ 'a', "all", OPTION_FLAG, &o.all, NULL, "also the Q@Cs that did not change" },
 		{ 0, "fail", OPTION_FLAG, &o.fail, NULL,
 		  "exit with 1 when a Q@C is slower or its plan changed" },
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
+		LAB_OPTION(lab, "the lab"),
 		{ 0 }
 	};
-	text_list operands = { 0 };
-	int code;
-	if (cmd_options(
-		    "tare query compare [OPTIONS] BASE RUN",
-		    "Two runs of the same queries: of one server at two times, or of two servers.\n"
-		    "Plans that changed, and times that changed by more than chance.\n",
-		    specs, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		if (compare(&operands, &o, &code, &err))
-			code = cmd_fail(&err);
-	}
-	array_release(&operands);
-	return code;
+	return cmd_run(
+		"tare query compare [OPTIONS] BASE RUN",
+		"Two runs of the same queries: of one server at two times, or of two servers.\n"
+		"Plans that changed, and times that changed by more than chance.\n",
+		specs, argc, argv, compare, &o);
 }

@@ -1,14 +1,10 @@
 /* tare query import: executions measured elsewhere become a run of the lab. */
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/query/query.h"
 #include "import/queries.h"
@@ -21,28 +17,6 @@ struct import_options {
 	long cpus;
 	bool cold;
 };
-
-static int read_file(const struct import_options *o, struct query_run *q, struct error *err)
-{
-	char shown[200];
-	size_t length = 0;
-	bool standard = strcmp(o->file, "-") == 0;
-	char *text = file_read_bytes(standard ? "/dev/stdin" : o->file, &length);
-	text_display(standard ? "standard input" : o->file, shown, sizeof shown);
-	if (!text)
-		return error_set(err, EXIT_USAGE, "query import: cannot read %s: %s", shown,
-				 strerror(errno));
-	int failed = imported_queries_read(text, length, o->tick_ns, q, err);
-	free(text);
-	if (failed)
-		return error_prefix(err, "import of %s, nothing was stored", shown);
-	q->imported = true;
-	q->cold = o->cold;
-	q->cpus = (uint32_t)o->cpus;
-	q->tick_ns = o->tick_ns;
-	snprintf(q->dbms, sizeof q->dbms, "%s", o->dbms ? o->dbms : "?");
-	return 0;
-}
 
 static size_t count_executions(const struct query_run *q)
 {
@@ -88,6 +62,8 @@ static int import(void *options, const struct cmd_args *args, struct error *err)
 	struct import_options *o = options;
 	struct query_run q = { 0 };
 	struct lab *lab = NULL;
+	char shown[200];
+	size_t length = 0;
 	if (args->operands.count != 1)
 		return error_set(err, EXIT_USAGE, "query import: one file, not %zu",
 				 args->operands.count);
@@ -96,11 +72,25 @@ static int import(void *options, const struct cmd_args *args, struct error *err)
 	if (o->name && lab_check_name(o->name, err))
 		return -1;
 	o->file = args->operands.items[0];
+	char *text =
+		cmd_read_file(o->file, READ_ALL, "query import: cannot read ", shown, &length, err);
+	if (!text)
+		return -1;
 	char *line = cmd_line(args->argc, args->argv);
-	int failed = read_file(o, &q, err) || !(lab = lab_access_open(o->lab, err)) ||
-		     store(o, &q, lab, line, err);
+	int failed = imported_queries_read(text, length, o->tick_ns, &q, err);
+	if (failed) {
+		error_prefix(err, "import of %s, nothing was stored", shown);
+	} else {
+		q.imported = true;
+		q.cold = o->cold;
+		q.cpus = (uint32_t)o->cpus;
+		q.tick_ns = o->tick_ns;
+		snprintf(q.dbms, sizeof q.dbms, "%s", o->dbms ? o->dbms : "?");
+		failed = !(lab = lab_access_open(o->lab, err)) || store(o, &q, lab, line, err);
+	}
 	query_run_release(&q);
 	free(line);
+	free(text);
 	return failed ? -1 : EXIT_DONE;
 }
 
@@ -117,7 +107,7 @@ int query_import(struct lab_access *lab, int argc, char **argv)
 		{ 0, "cold", OPTION_FLAG, &o.cold, NULL,
 		  "caches were empty before each execution" },
 		{ 0, "tag", OPTION_TEXT, &o.tag, "TEXT", "a note kept with the run" },
-		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
+		LAB_OPTION(lab, "the lab"),
 		{ 0 }
 	};
 	return cmd_run(

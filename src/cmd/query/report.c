@@ -39,7 +39,7 @@ void query_display_specs(spec_list *into, struct query_display *d)
 		  .rare = true },
 		{ 0, "export-executions", OPTION_TEXT, &d->export_executions, "FILE",
 		  "write CSV, a row per execution", .rare = true },
-		{ 0, "lab", OPTION_TEXT, &d->lab->file, "FILE", "the lab (default: your own)" },
+		LAB_OPTION(d->lab, "the lab"),
 	};
 	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
 }
@@ -78,36 +78,21 @@ static struct query_style style_of(const struct query_display *d)
 				     .checks = d->checks };
 }
 
-static void render_table(struct table *t, struct strbuf *out)
-{
-	table_render(t, TABLE_CSV, NULL, out);
-	table_free(t);
-}
-
-void query_put(const struct loaded_run *l, enum query_as as, const struct query_display *d,
-	       struct strbuf *out)
+void query_put(const struct loaded_run *l, enum run_form_as as, bool executions,
+	       const struct query_display *d, struct strbuf *out)
 {
 	const struct query_view v = loaded_queries(l);
 	const struct query_style style = style_of(d);
-	switch (as) {
-	case QUERY_AS_TEXT:
+	if (as == RUN_TEXT) {
 		query_text(&v, &style, out);
-		break;
-	case QUERY_AS_JSON:
+	} else if (as == RUN_JSON) {
 		query_json(&v, out);
-		break;
-	case QUERY_AS_CSV:
-		render_table(query_table(&v), out);
-		break;
-	case QUERY_AS_EXECUTIONS:
-		render_table(query_executions_table(&v), out);
-		break;
-	case QUERY_AS_MARKDOWN:
+	} else if (as == RUN_MARKDOWN) {
 		query_markdown(&v, &style, out);
-		break;
-	case QUERY_AS_PARAGRAPHS:
-		query_paragraphs(&v, out);
-		break;
+	} else {
+		struct table *t = executions ? query_executions_table(&v) : query_table(&v);
+		table_render(t, TABLE_CSV, NULL, out);
+		table_free(t);
 	}
 }
 
@@ -170,8 +155,7 @@ static int print_ledger(struct lab *lab, const struct loaded_run *l, const struc
 			  at->query, any ? " that was kept" : "");
 	if (any && !n)
 		error_hint(err, "'tare query report --all' tells what was dropped, and why");
-	fputs(strbuf_text(&out), stdout);
-	strbuf_release(&out);
+	cmd_print(&out);
 	free(kept);
 	for (size_t i = 0; i < list.count; i++)
 		execution_release(&list.items[i]);
@@ -184,17 +168,17 @@ int query_print(struct lab *lab, const struct loaded_run *l, const struct query_
 {
 	const struct {
 		const char *path;
-		enum query_as as;
-	} all[] = { { quiet || query_to_stdout(d) ? NULL : "-", QUERY_AS_TEXT },
-		    { d->export_json, QUERY_AS_JSON },
-		    { d->export_csv, QUERY_AS_CSV },
-		    { d->export_executions, QUERY_AS_EXECUTIONS },
-		    { d->export_markdown, QUERY_AS_MARKDOWN },
-		    { d->json ? "-" : NULL, QUERY_AS_JSON },
-		    { d->csv ? "-" : NULL, QUERY_AS_CSV },
-		    { d->executions ? "-" : NULL, QUERY_AS_EXECUTIONS },
-		    { d->markdown ? "-" : NULL, QUERY_AS_MARKDOWN },
-		    { d->paragraphs ? "-" : NULL, QUERY_AS_PARAGRAPHS } };
+		enum run_form_as as;
+		bool executions;
+	} all[] = { { quiet || query_to_stdout(d) ? NULL : "-", RUN_TEXT },
+		    { d->export_json, RUN_JSON },
+		    { d->export_csv, RUN_CSV },
+		    { d->export_executions, RUN_CSV, true },
+		    { d->export_markdown, RUN_MARKDOWN },
+		    { d->json ? "-" : NULL, RUN_JSON },
+		    { d->csv ? "-" : NULL, RUN_CSV },
+		    { d->executions ? "-" : NULL, RUN_CSV, true },
+		    { d->markdown ? "-" : NULL, RUN_MARKDOWN } };
 	if (d->ledger)
 		return print_ledger(lab, l, d, err);
 	int failed = 0;
@@ -202,15 +186,23 @@ int query_print(struct lab *lab, const struct loaded_run *l, const struct query_
 		struct strbuf out = { 0 };
 		if (!all[i].path)
 			continue;
-		query_put(l, all[i].as, d, &out);
+		query_put(l, all[i].as, all[i].executions, d, &out);
 		failed = file_write(all[i].path, strbuf_text(&out), out.length, err);
 		strbuf_release(&out);
+	}
+	if (!failed && d->paragraphs) {
+		const struct query_view v = loaded_queries(l);
+		struct strbuf out = { 0 };
+		query_paragraphs(&v, &out);
+		cmd_print(&out);
 	}
 	return failed;
 }
 
-static int report(const text_list *operands, const struct query_display *d, struct error *err)
+static int report(void *options, const struct cmd_args *args, struct error *err)
 {
+	const struct query_display *d = options;
+	const text_list *operands = &args->operands;
 	struct loaded_run l = { 0 };
 	const struct load_options how = { .paper = d->paper };
 	int64_t id;
@@ -225,27 +217,20 @@ static int report(const text_list *operands, const struct query_display *d, stru
 			      LAB_OF(SUBJECT_QUERY), &id, err) ||
 		     run_load(&l, lab, id, &how, err) || query_print(lab, &l, d, false, err);
 	loaded_run_release(&l);
-	return failed;
+	return failed ? -1 : EXIT_DONE;
 }
 
 int query_report(struct lab_access *lab, int argc, char **argv)
 {
 	struct query_display d = { .lab = lab };
 	spec_list specs = { 0 };
-	text_list operands = { 0 };
-	int code = EXIT_DONE;
 	query_display_specs(&specs, &d);
 	cmd_add_specs(&specs, &(struct option_spec){ 0 }, 1);
-	if (cmd_options(
-		    "tare query report [OPTIONS] [RUN]",
-		    "A stored run of queries (default: the newest), judged by the Tucson Timing\n"
-		    "Protocol: times by Q@C, what was dropped and why, what they are worth.\n",
-		    specs.items, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		if (report(&operands, &d, &err))
-			code = cmd_fail(&err);
-	}
-	array_release(&operands);
+	int code = cmd_run(
+		"tare query report [OPTIONS] [RUN]",
+		"A stored run of queries (default: the newest), judged by the Tucson Timing\n"
+		"Protocol: times by Q@C, what was dropped and why, what they are worth.\n",
+		specs.items, argc, argv, report, &d);
 	array_release(&specs);
 	return code;
 }

@@ -1,6 +1,6 @@
 -- Schema version 7: executions of queries (record/query.h) beside the other runs.
 --
--- A column for each fact of an execution, called as in its CSV (query_columns[] in record/query.c): NULLs
+-- A column for each fact of an execution, called as in its CSV (query_execution_fields in record/query.c): NULLs
 -- and small numbers take one byte or two, so that all of it can be queried and still is small and quick
 -- to read (docs/decisions/022). What was measured beside it is an execution of the run, like any other:
 -- `raw`. Plans are hashes of 64 bits, and negative where they are above 2^63. What a user wrote is bytes, with

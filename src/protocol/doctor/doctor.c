@@ -8,14 +8,11 @@
 #include "protocol/doctor/checks.h"
 #include "record/noncritical.h"
 
+const char *const severity_names[] = { "unknown", "ok", "note", "warn", "bad" };
+
 const char *severity_name(enum severity severity)
 {
-	static const char *const names[] = { [SEVERITY_UNKNOWN] = "unknown",
-					     [SEVERITY_OK] = "ok",
-					     [SEVERITY_NOTE] = "note",
-					     [SEVERITY_WARN] = "warn",
-					     [SEVERITY_BAD] = "bad" };
-	return names[severity];
+	return severity_names[severity];
 }
 
 bool fact_number(const char *value, double *number)
@@ -88,12 +85,6 @@ static void expand(const struct machine *m, const char *own, const char *templat
 	out[used] = '\0';
 }
 
-static bool holds(const struct machine *m, const char *key)
-{
-	const char *value = machine_get(m, key);
-	return value && !among(value, "0|no|none|off", "|");
-}
-
 static bool fires(const struct check *row, const char *value)
 {
 	double number, limit;
@@ -118,8 +109,9 @@ static void judge(const struct machine *m, const struct check *check, struct fin
 {
 	struct check row = *check; /* a judge may put other words in */
 	const char *value = machine_get(m, row.fact);
+	const char *also = row.also ? machine_get(m, row.also) : NULL;
 	*f = (struct finding){ .id = row.id, .source = row.source };
-	if (!value || (row.also && !machine_get(m, row.also))) {
+	if (!value || (row.also && !also)) {
 		f->severity = SEVERITY_UNKNOWN;
 		snprintf(f->condition, sizeof f->condition, "not known here: %s is missing",
 			 value ? row.also : row.fact);
@@ -127,7 +119,7 @@ static void judge(const struct machine *m, const struct check *check, struct fin
 	}
 	if (row.judge)
 		f->severity = row.judge(m, value, &row);
-	else if (fires(&row, value) && (!row.also || holds(m, row.also)))
+	else if (fires(&row, value) && (!also || !among(also, "0|no|none|off", "|")))
 		f->severity = row.severity;
 	else
 		f->severity = SEVERITY_OK;

@@ -17,23 +17,6 @@ struct offence {
 	uint64_t ns;
 };
 
-static void find_holding(const struct emp_options *options, double program_ns, cutoff_list *out)
-{
-	for (size_t i = 0; i < options->cutoff_count; i++) {
-		const struct cutoff *c = &options->cutoffs[i];
-		if (program_ns >= (double)c->from_ns &&
-		    (!c->below_ns || program_ns < (double)c->below_ns))
-			array_push(out, *c);
-	}
-}
-
-/* Above its cutoff by more times than the other. */
-static bool is_worse(const struct offence *a, const struct offence *b)
-{
-	return !b->process || (double)a->ns * (double)b->cutoff->cutoff_ns >
-				      (double)b->ns * (double)a->cutoff->cutoff_ns;
-}
-
 static struct offence find_worst(const struct execution *x, const cutoff_list *holding)
 {
 	struct offence worst = { 0 };
@@ -44,8 +27,12 @@ static struct offence find_worst(const struct execution *x, const cutoff_list *h
 			continue;
 		for (size_t j = 0; j < holding->count; j++) {
 			o.cutoff = &holding->items[j];
-			if (o.ns > o.cutoff->cutoff_ns && !strcmp(o.cutoff->daemon, p->name) &&
-			    is_worse(&o, &worst))
+			if (o.ns <= o.cutoff->cutoff_ns || strcmp(o.cutoff->daemon, p->name) != 0)
+				continue;
+			/* above its cutoff by more times */
+			if (!worst.process ||
+			    (double)o.ns * (double)worst.cutoff->cutoff_ns >
+				    (double)worst.ns * (double)o.cutoff->cutoff_ns)
 				worst = o;
 		}
 	}
@@ -57,6 +44,7 @@ static void drop(const struct offence *o, struct emp_verdict *v)
 	char ran[32] = "", cutoff[32] = "", name[64];
 	v->rule = EMP_CUTOFF;
 	v->value_ns = (double)o->ns;
+	v->low_ns = 0;
 	v->high_ns = (double)o->cutoff->cutoff_ns;
 	snprintf(v->daemon, sizeof v->daemon, "%s", o->process->name);
 	text_display(v->daemon, name, sizeof name);
@@ -69,14 +57,6 @@ static void drop(const struct offence *o, struct emp_verdict *v)
 		 cutoff);
 }
 
-static bool sees_daemons(const struct execution *x)
-{
-	for (size_t i = 0; i < x->processes.count; i++)
-		if (x->processes.items[i].role == ROLE_DAEMON)
-			return true;
-	return false;
-}
-
 size_t emp_drop_by_cutoffs(const struct execution *executions, const struct emp_options *options,
 			   struct emp_result *r)
 {
@@ -86,14 +66,19 @@ size_t emp_drop_by_cutoffs(const struct execution *executions, const struct emp_
 					   .program_ns = r->unfiltered[EMP_ET].median,
 					   .study = options->origin.study,
 					   .made_at_ns = options->origin.made_at_ns };
-	if (r->unfiltered[EMP_ET].n)
-		find_holding(options, r->cutoffs.program_ns, &holding);
+	for (size_t i = 0; r->unfiltered[EMP_ET].n && i < options->cutoff_count; i++) {
+		const struct cutoff *c = &options->cutoffs[i];
+		if (r->cutoffs.program_ns >= (double)c->from_ns &&
+		    (!c->below_ns || r->cutoffs.program_ns < (double)c->below_ns))
+			array_push(&holding, *c);
+	}
 	r->cutoffs.hold = holding.count;
 	for (size_t i = 0; options->cutoff_count && i < r->count; i++) {
 		struct emp_verdict *v = &r->verdicts[i];
 		if (v->rule != EMP_KEPT)
 			continue;
-		r->cutoffs.seen |= sees_daemons(&executions[i]);
+		for (size_t k = 0; k < executions[i].processes.count; k++)
+			r->cutoffs.seen |= executions[i].processes.items[k].role == ROLE_DAEMON;
 		struct offence worst = find_worst(&executions[i], &holding);
 		if (!worst.process)
 			continue;
@@ -156,24 +141,6 @@ static void warn_of_many(struct emp_result *r)
 		 "without them");
 }
 
-static void warn_of_age(const struct run *run, struct emp_result *r)
-{
-	int64_t days;
-	if (!cutoffs_old(r->cutoffs.made_at_ns, run->started_at_ns, &days))
-		return;
-	struct emp_warning *w = add(r, "cutoffs_old");
-	snprintf(w->text, sizeof w->text, "the cutoffs were made %lld days %s this run",
-		 llabs(days), days > 0 ? "before" : "after");
-	snprintf(w->remedy, sizeof w->remedy, "study this machine again with `tare calibrate`");
-}
-
-static void put_change(const struct cutoffs_change *c, struct strbuf *out)
-{
-	if (c->name)
-		strbuf_printf(out, "%s%s %s, was %s", out->length ? "; " : "", c->name, c->now,
-			      c->then);
-}
-
 /* Of all kinds together, as a sentence has them: "now runs a, b". */
 static void put_daemons(const cutoffs_change_list *list, bool come, struct strbuf *out)
 {
@@ -196,8 +163,12 @@ static void warn_of_changes(const struct emp_origin *o, struct emp_result *r)
 	if (!o->then || !o->now)
 		return;
 	cutoffs_changes(o->then, o->now, o->quieted, &list);
-	for (size_t i = 0; i < list.count; i++)
-		put_change(&list.items[i], &text);
+	for (size_t i = 0; i < list.count; i++) {
+		const struct cutoffs_change *c = &list.items[i];
+		if (c->name)
+			strbuf_printf(&text, "%s%s %s, was %s", text.length ? "; " : "", c->name,
+				      c->now, c->then);
+	}
 	put_daemons(&list, true, &text);
 	put_daemons(&list, false, &text);
 	if (text.length) {
@@ -220,6 +191,13 @@ void emp_warn_of_cutoffs(const struct run *run, const struct emp_options *option
 	if (!r->cutoffs.hold)
 		return;
 	warn_of_many(r);
-	warn_of_age(run, r);
+	int64_t days;
+	if (cutoffs_old(r->cutoffs.made_at_ns, run->started_at_ns, &days)) {
+		struct emp_warning *w = add(r, "cutoffs_old");
+		snprintf(w->text, sizeof w->text, "the cutoffs were made %lld days %s this run",
+			 llabs(days), days > 0 ? "before" : "after");
+		snprintf(w->remedy, sizeof w->remedy,
+			 "study this machine again with `tare calibrate`");
+	}
 	warn_of_changes(&options->origin, r);
 }

@@ -44,14 +44,6 @@ static char *only_in(const char *a, const char *b)
 	return words;
 }
 
-static void compare_daemons(struct cutoffs_change c, bool quieted, cutoffs_change_list *into)
-{
-	c.come = only_in(c.now, c.then);
-	c.gone = quieted ? NULL : only_in(c.then, c.now);
-	if (c.come || c.gone)
-		array_push(into, c);
-}
-
 void cutoffs_changes(const struct machine *then, const struct machine *now, bool quieted,
 		     cutoffs_change_list *into)
 {
@@ -72,10 +64,13 @@ void cutoffs_changes(const struct machine *then, const struct machine *now, bool
 	for (enum daemon_kind k = 0; k < DAEMON_KINDS; k++) {
 		const char *fact = daemon_kind_fact(k);
 		const char *was = machine_get(then, fact), *is = machine_get(now, fact);
-		if (was && is && k != DAEMON_UPDATES)
-			compare_daemons(
-				(struct cutoffs_change){ .fact = fact, .then = was, .now = is },
-				quieted, into);
+		if (!was || !is || k == DAEMON_UPDATES)
+			continue;
+		struct cutoffs_change c = { .fact = fact, .then = was, .now = is };
+		c.come = only_in(is, was);
+		c.gone = quieted ? NULL : only_in(was, is);
+		if (c.come || c.gone)
+			array_push(into, c);
 	}
 }
 

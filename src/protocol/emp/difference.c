@@ -38,21 +38,6 @@ static void collect(const struct ledger *l, int side, pair_list *into)
 	}
 }
 
-static void merge(struct pair *into, const struct pair *p)
-{
-	for (int side = 0; side < 2; side++) {
-		if (!p->seen[side])
-			continue;
-		if (into->seen[side] && into->pid[side] != p->pid[side])
-			into->pid[side] = 0;
-		else
-			into->pid[side] = p->pid[side];
-		into->seen[side] = true;
-		into->ns[side] += p->ns[side];
-		into->count[side] += p->count[side];
-	}
-}
-
 /* The names of both, each once, by cause. */
 static void pair_up(const struct ledger *x, const struct ledger *base, pair_list *out)
 {
@@ -63,10 +48,20 @@ static void pair_up(const struct ledger *x, const struct ledger *base, pair_list
 	qsort(out->items, out->count, sizeof *out->items, compare_entries);
 	size_t n = 0;
 	for (size_t i = 1; i < out->count; i++) {
-		if (compare_entries(&out->items[n], &out->items[i]) == 0)
-			merge(&out->items[n], &out->items[i]);
-		else
-			out->items[++n] = out->items[i];
+		struct pair *into = &out->items[n], *p = &out->items[i];
+		if (compare_entries(into, p) != 0) {
+			out->items[++n] = *p;
+			continue;
+		}
+		for (int side = 0; side < 2; side++) {
+			if (!p->seen[side])
+				continue;
+			bool several = into->seen[side] && into->pid[side] != p->pid[side];
+			into->pid[side] = several ? 0 : p->pid[side];
+			into->seen[side] = true;
+			into->ns[side] += p->ns[side];
+			into->count[side] += p->count[side];
+		}
 	}
 	out->count = n + 1;
 }
@@ -77,25 +72,21 @@ static int by_part(int64_t a, int64_t b)
 }
 
 /* What no name accounts for comes last. */
-static int by_known(const struct difference_name *x, const struct difference_name *y)
+static int compare_names(const struct difference_name *x, const struct difference_name *y, int sign)
 {
-	return !*x->name - !*y->name;
+	int order = !*x->name - !*y->name;
+	order = order ? order : sign * by_part(x->ns, y->ns);
+	return order ? order : strcmp(x->name, y->name);
 }
 
 static int compare_up(const void *a, const void *b)
 {
-	const struct difference_name *x = a, *y = b;
-	int order = by_known(x, y);
-	order = order ? order : by_part(x->ns, y->ns);
-	return order ? order : strcmp(x->name, y->name);
+	return compare_names(a, b, 1);
 }
 
 static int compare_down(const void *a, const void *b)
 {
-	const struct difference_name *x = a, *y = b;
-	int order = by_known(x, y);
-	order = order ? order : by_part(y->ns, x->ns);
-	return order ? order : strcmp(x->name, y->name);
+	return compare_names(a, b, -1);
 }
 
 static int compare_causes_up(const void *a, const void *b)
@@ -236,12 +227,6 @@ bool has_threads(const struct execution *x)
 	return x->totals.threads > 1 || x->ledger.threads.count > 1 || x->ledger.unlisted;
 }
 
-/* What may hold a thread up without its own doing. */
-static bool is_outside(enum ledger_cause c)
-{
-	return c > LEDGER_RUN && c <= LEDGER_FAULT;
-}
-
 /* How run grew from base to x (it did), and why. */
 struct growth {
 	int64_t lost;		      /* of the wall's: it ran less in parallel */
@@ -269,7 +254,9 @@ static void find_growth(const struct ledger *x, const struct ledger *base, const
 	g->lost = wall - llround(own);
 	for (size_t i = 0; i < pairs->count; i++) {
 		const struct pair *p = &pairs->items[i];
-		if (is_outside(p->entry->cause) && !is_itself(p->entry))
+		/* what may hold a thread up without its own doing */
+		bool outside = p->entry->cause > LEDGER_RUN && p->entry->cause <= LEDGER_FAULT;
+		if (outside && !is_itself(p->entry))
 			g->spare[p->entry->cause] += excess(p->ns[side], p->ns[!side]);
 	}
 	for (enum ledger_cause c = 0; c < LEDGER_CAUSES; c++) {

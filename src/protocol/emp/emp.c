@@ -14,18 +14,18 @@
 #define RESOLUTION_NS 1000.0
 #define RESOLUTION_RELATIVE 1e-6
 
+const char *const emp_measure_names[] = { "et", "pt_net", "pt_exec", "pt_tick", "user", "system" };
+
 const char *emp_measure_name(enum emp_measure m)
 {
-	static const char *const names[] = {
-		"et", "pt_net", "pt_exec", "pt_tick", "user", "system"
-	};
-	return names[m];
+	return emp_measure_names[m];
 }
+
+const char *const emp_rule_names[] = { "kept", "warmup", "failed", "I", "II" };
 
 const char *emp_rule_name(enum emp_rule rule)
 {
-	static const char *const names[] = { "kept", "warmup", "failed", "I", "II" };
-	return names[rule];
+	return emp_rule_names[rule];
 }
 
 const char *emp_label(enum emp_measure m)
@@ -34,45 +34,22 @@ const char *emp_label(enum emp_measure m)
 	return labels[m];
 }
 
-/* What the measure is taken from: user and system from the PT that is shown. */
-static enum emp_measure source(const struct emp_result *r, enum emp_measure m)
+/* User and system are taken from the PT that is shown, others from themselves. */
+static uint64_t taken_from(enum emp_measure m, uint64_t et_ns, const uint64_t *pt_ns)
 {
-	return m == EMP_USER || m == EMP_SYSTEM ? r->headline : m;
-}
-
-static uint64_t measured_ns(const struct execution *x, enum emp_measure m)
-{
-	switch (m) {
-	case EMP_PT_NET:
-		return x->pt_ns[GRADE_NET];
-	case EMP_PT_EXEC:
-		return x->pt_ns[GRADE_EXEC];
-	case EMP_PT_TICK:
-		return x->pt_ns[GRADE_TICK];
-	default:
-		return x->et_ns;
-	}
-}
-
-static uint64_t shell_ns(const struct run *run, enum emp_measure m)
-{
-	switch (m) {
-	case EMP_PT_NET:
-		return run->shell_pt_ns[GRADE_NET];
-	case EMP_PT_EXEC:
-		return run->shell_pt_ns[GRADE_EXEC];
-	case EMP_PT_TICK:
-		return run->shell_pt_ns[GRADE_TICK];
-	default:
-		return run->shell_et_ns;
-	}
+	return m == EMP_PT_NET	  ? pt_ns[GRADE_NET]
+	       : m == EMP_PT_EXEC ? pt_ns[GRADE_EXEC]
+	       : m == EMP_PT_TICK ? pt_ns[GRADE_TICK]
+				  : et_ns;
 }
 
 /* The measure must have been seen. */
 static double value_ns(const struct run *run, const struct execution *x, const struct emp_result *r,
 		       enum emp_measure m)
 {
-	uint64_t value = measured_ns(x, source(r, m)), shell = shell_ns(run, source(r, m));
+	enum emp_measure source = m == EMP_USER || m == EMP_SYSTEM ? r->headline : m;
+	uint64_t value = taken_from(source, x->et_ns, x->pt_ns);
+	uint64_t shell = taken_from(source, run->shell_et_ns, run->shell_pt_ns);
 	if (shell == ABSENT_NS) /* a shell that was not seen cannot be taken off */
 		shell = 0;
 	double part = m == EMP_USER ? r->user_share : m == EMP_SYSTEM ? 1 - r->user_share : 1;
@@ -106,21 +83,6 @@ static void judge_alone(const struct execution *x, const struct emp_options *opt
 	}
 }
 
-/* The ticks of one short execution say nothing, those of all of them are a sample. */
-static double pooled_user_share(const struct execution *executions, const struct emp_result *r)
-{
-	double user = 0, both = 0;
-	for (size_t i = 0; i < r->count; i++) {
-		const struct execution *x = &executions[i];
-		if (r->verdicts[i].rule != EMP_KEPT || x->user_ns == ABSENT_NS ||
-		    x->system_ns == ABSENT_NS)
-			continue;
-		user += (double)x->user_ns;
-		both += (double)x->user_ns + (double)x->system_ns;
-	}
-	return both > 0 ? user / both : NAN;
-}
-
 /* A measure is there when every execution that counts has it; one mean over two grades would mean
  * nothing. */
 static void find_present(const struct execution *executions, struct emp_result *r)
@@ -133,7 +95,8 @@ static void find_present(const struct execution *executions, struct emp_result *
 			continue;
 		measured++;
 		for (enum emp_measure m = 0; m < EMP_MEASURES; m++)
-			r->present[m] &= measured_ns(&executions[i], m) != ABSENT_NS;
+			r->present[m] &= taken_from(m, executions[i].et_ns, executions[i].pt_ns) !=
+					 ABSENT_NS;
 	}
 	for (enum emp_measure m = 0; m < EMP_MEASURES; m++)
 		r->present[m] &= measured > 0;
@@ -176,19 +139,6 @@ static bool matters(uint64_t ns, const struct execution *x)
 	return ns > x->et_ns / 100 || ns > 1000000;
 }
 
-/* The daemon that used the most CPU time, if that was enough to matter. */
-static const struct process *culprit(const struct execution *x)
-{
-	const struct process *busiest = NULL;
-	for (size_t i = 0; i < x->processes.count; i++) {
-		const struct process *p = &x->processes.items[i];
-		if (p->role == ROLE_DAEMON && p->present >> TASK_EXEC & 1 &&
-		    (!busiest || p->value[TASK_EXEC] > busiest->value[TASK_EXEC]))
-			busiest = p;
-	}
-	return busiest && matters(busiest->value[TASK_EXEC], x) ? busiest : NULL;
-}
-
 /* Of those that count and have a ledger, the one nearest to the median of the headline. */
 static const struct execution *usual(const struct run *run, const struct execution *executions,
 				     const struct emp_result *r)
@@ -208,15 +158,8 @@ static const struct execution *usual(const struct run *run, const struct executi
 	return nearest;
 }
 
-/* Causes outside the subject's own code that the measure may hold: ET any, PT what its CPU did
- * meanwhile, PT(net) none. */
-static bool may_hold(enum emp_measure m, enum ledger_cause c)
-{
-	return c != LEDGER_RUN && (m == EMP_ET || (m != EMP_PT_NET && ledger_on_cpu(c)));
-}
-
-/* The one of them that x has most of beyond the usual: for ET of the wall view, for PT summed over
- * the threads. */
+/* The cause outside the subject's own code that x has most of beyond the usual: for ET any of the
+ * wall view, for PT what its CPU did meanwhile, summed over the threads; PT(net) holds none. */
 static bool put_excess(const struct execution *x, const struct execution *base, enum emp_measure m,
 		       char *out, size_t size)
 {
@@ -227,7 +170,9 @@ static bool put_excess(const struct execution *x, const struct execution *base, 
 	difference_of(x, base, m == EMP_ET ? DIFFERENCE_WALL : DIFFERENCE_ACCOUNT, &d);
 	for (size_t i = 0; i < d.causes.count; i++) {
 		const struct difference_cause *c = &d.causes.items[i];
-		if (may_hold(m, c->cause) && c->ns > 0 && (!worst || c->ns > worst->ns))
+		bool held = c->cause != LEDGER_RUN &&
+			    (m == EMP_ET || (m != EMP_PT_NET && ledger_on_cpu(c->cause)));
+		if (held && c->ns > 0 && (!worst || c->ns > worst->ns))
 			worst = c;
 	}
 	bool found = worst && matters((uint64_t)worst->ns, x);
@@ -295,11 +240,18 @@ static void explain_outside(const struct execution *x, const struct execution *b
 		explain_by_ledger(x, m, rest, room);
 		return;
 	}
-	const struct process *p = culprit(x);
-	if (!p)
+	/* the daemon that used the most CPU time, if that was enough to matter */
+	const struct process *busiest = NULL;
+	for (size_t i = 0; i < x->processes.count; i++) {
+		const struct process *p = &x->processes.items[i];
+		if (p->role == ROLE_DAEMON && p->present >> TASK_EXEC & 1 &&
+		    (!busiest || p->value[TASK_EXEC] > busiest->value[TASK_EXEC]))
+			busiest = p;
+	}
+	if (!busiest || !matters(busiest->value[TASK_EXEC], x))
 		return;
-	text_duration((double)p->value[TASK_EXEC], 2, used, sizeof used);
-	snprintf(rest, room, "; %s ran %s meanwhile", p->name, used);
+	text_duration((double)busiest->value[TASK_EXEC], 2, used, sizeof used);
+	snprintf(rest, room, "; %s ran %s meanwhile", busiest->name, used);
 }
 
 /* EMP section 5.2, rule (II): one pass over what rule (I) left (r->kept). Returns how many it
@@ -338,9 +290,22 @@ void emp_judge(const struct run *run, const struct execution *executions, size_t
 {
 	*out = (struct emp_result){ .count = count };
 	out->verdicts = xcalloc(count, sizeof *out->verdicts);
-	for (size_t i = 0; i < count; i++)
-		judge_alone(&executions[i], options, &out->verdicts[i]);
-	out->user_share = pooled_user_share(executions, out);
+	for (size_t i = 0; i < count; i++) {
+		struct emp_verdict *v = &out->verdicts[i];
+		v->value_ns = v->low_ns = v->high_ns = NAN;
+		judge_alone(&executions[i], options, v);
+	}
+	/* the ticks of one short execution say nothing, those of all of them are a sample */
+	double user = 0, both = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct execution *x = &executions[i];
+		if (out->verdicts[i].rule != EMP_KEPT || x->user_ns == ABSENT_NS ||
+		    x->system_ns == ABSENT_NS)
+			continue;
+		user += (double)x->user_ns;
+		both += (double)x->user_ns + (double)x->system_ns;
+	}
+	out->user_share = both > 0 ? user / both : NAN;
 	find_present(executions, out);
 	summarise_all(run, executions, out, out->unfiltered);
 	memcpy(out->kept, out->unfiltered, sizeof out->kept);

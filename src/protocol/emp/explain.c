@@ -9,11 +9,7 @@
 #define SLOW_MATTERS 0.02   /* of the median: less is not worth a reason */
 #define MAD_TO_SIGMA 1.4826 /* of a normal distribution */
 
-const char *explain_why_name(enum explain_why why)
-{
-	static const char *const names[] = { "asked", "slow", "slowest" };
-	return names[why];
-}
+const char *const explain_why_names[] = { "asked", "slow", "slowest" };
 
 struct candidate {
 	uint64_t et_ns;
@@ -45,19 +41,6 @@ static void find_candidates(const struct execution *executions, size_t count,
 		qsort(out->items, out->count, sizeof *out->items, compare_candidates);
 }
 
-static void set_limit(const candidate_list *all, struct explanation *out)
-{
-	double *et = xmalloc(all->count * sizeof *et);
-	struct summary s;
-	for (size_t i = 0; i < all->count; i++)
-		et[i] = (double)all->items[i].et_ns;
-	summarise(et, all->count, &s);
-	xfree(et);
-	double spread = SLOW_SIGMAS * MAD_TO_SIGMA * s.mad;
-	out->median_ns = s.median;
-	out->limit_ns = s.median + fmax(spread, SLOW_MATTERS * s.median);
-}
-
 static void add(const struct execution *executions, size_t index, enum explain_why why,
 		struct explanation *out)
 {
@@ -79,18 +62,6 @@ static bool is_slow(const struct candidate *c, uint64_t base_ns, const struct em
 	return c->et_ns > base_ns && (high || (double)c->et_ns > e->limit_ns);
 }
 
-static void add_slow(const struct execution *executions, const struct emp_result *r,
-		     const candidate_list *all, struct explanation *out)
-{
-	uint64_t base = executions[out->base].et_ns;
-	for (size_t i = all->count; i-- > 0;)
-		if (is_slow(&all->items[i], base, r, out))
-			add(executions, all->items[i].index, EXPLAIN_SLOW, out);
-	size_t slowest = all->items[all->count - 1].index;
-	if (!out->list.count && slowest != out->base)
-		add(executions, slowest, EXPLAIN_SLOWEST, out);
-}
-
 static int no_ledger(const struct execution *executions, size_t count, struct error *err)
 {
 	bool any = false;
@@ -105,40 +76,52 @@ static int no_ledger(const struct execution *executions, size_t count, struct er
 			       "sudo tare time --ledger ...");
 }
 
-/* The median one of those kept, or else of all. */
-static size_t base_of(const candidate_list *all, const candidate_list *kept)
+/* The candidates, and of them the base, the median one of those kept or else of all, and the limit;
+ * fewer than `least`: only the candidates. */
+static void find_base(const struct execution *executions, size_t count,
+		      const struct emp_result *result, size_t least, candidate_list *all,
+		      struct explanation *out)
 {
-	const candidate_list *from = kept->count ? kept : all;
-	return from->items[(from->count - 1) / 2].index;
+	candidate_list kept = { 0 };
+	find_candidates(executions, count, result, false, all);
+	find_candidates(executions, count, result, true, &kept);
+	if (all->count >= least) {
+		const candidate_list *from = kept.count ? &kept : all;
+		double *et = xmalloc(all->count * sizeof *et);
+		struct summary s;
+		for (size_t i = 0; i < all->count; i++)
+			et[i] = (double)all->items[i].et_ns;
+		summarise(et, all->count, &s);
+		xfree(et);
+		out->base = from->items[(from->count - 1) / 2].index;
+		out->median_ns = s.median;
+		out->limit_ns = s.median +
+				fmax(SLOW_SIGMAS * MAD_TO_SIGMA * s.mad, SLOW_MATTERS * s.median);
+	}
+	array_release(&kept);
 }
 
 bool explain_finds_slow(const struct execution *executions, size_t count,
 			const struct emp_result *result)
 {
-	candidate_list all = { 0 }, kept = { 0 };
+	candidate_list all = { 0 };
 	struct explanation e = { 0 };
 	bool found = false;
-	find_candidates(executions, count, result, false, &all);
-	find_candidates(executions, count, result, true, &kept);
-	if (all.count > 1) {
-		e.base = base_of(&all, &kept);
-		set_limit(&all, &e);
-	}
+	find_base(executions, count, result, 2, &all, &e);
 	for (size_t i = 0; all.count > 1 && i < all.count && !found; i++)
 		found = is_slow(&all.items[i], executions[e.base].et_ns, result, &e);
 	array_release(&all);
-	array_release(&kept);
 	return found;
 }
 
 int explain_run(const struct execution *executions, size_t count, const struct emp_result *result,
 		size_t asked, struct explanation *out, struct error *err)
 {
-	candidate_list all = { 0 }, kept = { 0 };
+	candidate_list all = { 0 };
+	struct explanation found = { 0 };
 	int failed = 0;
 	*out = (struct explanation){ 0 };
-	find_candidates(executions, count, result, false, &all);
-	find_candidates(executions, count, result, true, &kept);
+	find_base(executions, count, result, 1, &all, &found);
 	if (!all.count) {
 		failed = no_ledger(executions, count, err);
 	} else if (asked != EXPLAIN_SLOW_ONES && !executions[asked].ledger.present) {
@@ -150,16 +133,19 @@ int explain_run(const struct execution *executions, size_t count, const struct e
 			  "one execution alone cannot be explained: there is none to compare with");
 		failed = error_hint(err, "--runs 10 and more tell what is usual");
 	} else {
+		*out = found;
 		out->compared = all.count;
-		out->base = base_of(&all, &kept);
-		set_limit(&all, out);
-		if (asked == EXPLAIN_SLOW_ONES)
-			add_slow(executions, result, &all, out);
-		else if (asked != out->base)
+		bool slow_ones = asked == EXPLAIN_SLOW_ONES;
+		size_t slowest = all.items[all.count - 1].index;
+		for (size_t i = all.count; slow_ones && i-- > 0;)
+			if (is_slow(&all.items[i], executions[out->base].et_ns, result, out))
+				add(executions, all.items[i].index, EXPLAIN_SLOW, out);
+		if (slow_ones && !out->list.count && slowest != out->base)
+			add(executions, slowest, EXPLAIN_SLOWEST, out);
+		else if (!slow_ones && asked != out->base)
 			add(executions, asked, EXPLAIN_ASKED, out);
 	}
 	array_release(&all);
-	array_release(&kept);
 	return failed;
 }
 

@@ -15,10 +15,11 @@
 #define NEAR_SHARE 0.1
 #define RESOLUTION_NS 1000.0 /* sigmas closer than this are the clock's */
 
+const char *const emp_version_names[] = { "v0", "v1", "v2", "v3", "v4", "v5", "v6" };
+
 const char *emp_version_name(enum emp_version v)
 {
-	static const char *const names[] = { "v0", "v1", "v2", "v3", "v4", "v5", "v6" };
-	return names[v];
+	return emp_version_names[v];
 }
 
 const char *emp_version_adds(enum emp_version v)
@@ -128,16 +129,6 @@ static struct emp_options with_rules(const struct emp_options *options)
 	return o;
 }
 
-static void fill(const struct emp_result *r, struct emp_version_row *row)
-{
-	row->measure = row->version == EMP_V0 ? EMP_ET : r->headline;
-	row->et = r->kept[EMP_ET];
-	row->value = r->kept[row->measure];
-	row->n = row->value.n;
-	row->dropped_cutoff = r->dropped[EMP_CUTOFF];
-	row->dropped_outside = r->dropped[EMP_OUTSIDE];
-}
-
 void emp_versions(const struct run *run, const struct execution *executions, size_t count,
 		  const struct machine *machine, const struct emp_options *options,
 		  struct emp_versions *out)
@@ -159,7 +150,13 @@ void emp_versions(const struct run *run, const struct execution *executions, siz
 		else if (!own && !lacks)
 			lacks = emp_version_name(v);
 		row->held = held = held && own;
-		fill(v == EMP_V6 ? &ten : v == EMP_V5 ? &judged : &all, row);
+		const struct emp_result *r = v == EMP_V6 ? &ten : v == EMP_V5 ? &judged : &all;
+		row->measure = v == EMP_V0 ? EMP_ET : r->headline;
+		row->et = r->kept[EMP_ET];
+		row->value = r->kept[row->measure];
+		row->n = row->value.n;
+		row->dropped_cutoff = r->dropped[EMP_CUTOFF];
+		row->dropped_outside = r->dropped[EMP_OUTSIDE];
 	}
 	emp_result_release(&all);
 	emp_result_release(&judged);
@@ -185,13 +182,6 @@ static double outlier_share(const struct emp_size_row *row)
 	return (double)(row->dropped_cutoff + row->dropped_outside) / (double)row->n;
 }
 
-static bool is_near(const struct emp_size_row *row, const struct emp_size_row *whole)
-{
-	double off = fabs(row->value.stddev - whole->value.stddev);
-	return row->value.n > 1 && off <= fmax(NEAR_SIGMA * whole->value.stddev, RESOLUTION_NS) &&
-	       fabs(outlier_share(row) - outlier_share(whole)) <= NEAR_SHARE;
-}
-
 void emp_sizes(const struct run *run, const struct execution *executions, size_t count,
 	       const struct emp_options *options, emp_size_list *out)
 {
@@ -210,7 +200,11 @@ void emp_sizes(const struct run *run, const struct execution *executions, size_t
 		emp_result_release(&r);
 	}
 	for (size_t i = first; i < out->count && out->items[i].n >= SAMPLES; i++) {
-		if (!is_near(&out->items[i], &out->items[first]))
+		const struct emp_size_row *row = &out->items[i], *whole = &out->items[first];
+		double off = fabs(row->value.stddev - whole->value.stddev);
+		if (row->value.n < 2 ||
+		    !(off <= fmax(NEAR_SIGMA * whole->value.stddev, RESOLUTION_NS)) ||
+		    !(fabs(outlier_share(row) - outlier_share(whole)) <= NEAR_SHARE))
 			break;
 		best = i;
 	}

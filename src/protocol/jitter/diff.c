@@ -49,16 +49,14 @@ static struct jitter_source_diff key_of(const struct noise_source *s)
 	return key;
 }
 
-static void add_keys(source_list *list, const struct noise *n)
-{
-	for (size_t i = 0; i < n->cpus.count; i++)
-		for (size_t k = 0; k < n->cpus.items[i].sources.count; k++)
-			array_push(list, key_of(&n->cpus.items[i].sources.items[k]));
-}
-
-static void make_unique(source_list *list)
+static void list_keys(const struct noise *base, const struct noise *run, source_list *list)
 {
 	size_t kept = 0;
+	const struct noise *both[] = { base, run };
+	for (size_t n = 0; n < 2; n++)
+		for (size_t i = 0; i < both[n]->cpus.count; i++)
+			for (size_t k = 0; k < both[n]->cpus.items[i].sources.count; k++)
+				array_push(list, key_of(&both[n]->cpus.items[i].sources.items[k]));
 	if (list->count)
 		qsort(list->items, list->count, sizeof *list->items, compare_keys);
 	for (size_t i = 0; i < list->count; i++)
@@ -89,25 +87,20 @@ struct side {
 	size_t *present; /* by source: parts in which it was seen */
 };
 
-/* The last part may have hardly begun: its rate would count like that of a whole one. Others may be
- * shorter than the longest, where rounds had to be. */
-static bool is_whole(const struct noise *n, const struct noise_part *p)
+static void side_fill_parts(struct side *s, const source_list *list)
 {
+	const struct noise *n = s->noise;
 	uint64_t longest = 0;
 	for (size_t i = 0; i < n->parts.count; i++)
 		if (n->parts.items[i].window_ns > longest)
 			longest = n->parts.items[i].window_ns;
-	return p->window_ns && p->window_ns >= longest / LEAST_OF_LONGEST;
-}
-
-static void side_fill_parts(struct side *s, const source_list *list)
-{
-	const struct noise *n = s->noise;
 	s->totals = xcalloc(n->parts.count + 1, sizeof *s->totals);
 	s->shares = xcalloc((n->parts.count + 1) * (list->count + 1), sizeof *s->shares);
 	for (size_t i = 0; i < n->parts.count; i++) {
 		const struct noise_part *p = &n->parts.items[i];
-		if (!is_whole(n, p))
+		/* The last part may have hardly begun: its rate would count like that of a whole
+		 * one. Others may be shorter than the longest, where rounds had to be. */
+		if (!p->window_ns || p->window_ns < longest / LEAST_OF_LONGEST)
 			continue;
 		s->totals[s->parts] = (double)p->ns / (double)p->window_ns;
 		for (size_t k = 0; k < p->shares.count; k++) {
@@ -177,10 +170,10 @@ static void compare_source(struct jitter_source_diff *d, size_t index, const str
 	d->run_rate = per_second(run, r->count);
 	d->base_share = (double)b->ns / base->window_ns;
 	d->run_share = (double)r->ns / run->window_ns;
-	d->base_mean_ns = noise_spread_mean(b);
-	d->run_mean_ns = noise_spread_mean(r);
-	d->base_max_ns = b->max_ns;
-	d->run_max_ns = r->max_ns;
+	d->base_mean_ns = b->count ? noise_spread_mean(b) : NAN;
+	d->run_mean_ns = r->count ? noise_spread_mean(r) : NAN;
+	d->base_max_ns = b->count ? b->max_ns : ABSENT_NS;
+	d->run_max_ns = r->count ? r->max_ns : ABSENT_NS;
 	/* Appearances that know nothing of the two runs fall into one of them in the proportion of
 	 * the windows. A burst of occurrences is one appearance: hence parts. */
 	if (!b->count)
@@ -253,14 +246,6 @@ static int compare_places(const void *a, const void *b)
 
 /* ---- densities ---- */
 
-static double distance_of(const double *b, const double *r, double step)
-{
-	double sum = 0;
-	for (size_t i = 0; i < JITTER_GRID; i++)
-		sum += fabs(r[i] - b[i]) * (i && i + 1 < JITTER_GRID ? 1 : 0.5);
-	return fmin(1, sum * step / 2);
-}
-
 static void compare_densities(const struct side *base, const struct side *run,
 			      struct jitter_diff *out)
 {
@@ -273,8 +258,12 @@ static void compare_densities(const struct side *base, const struct side *run,
 			 out->base_density);
 	density_estimate(r.x, r.weight, r.count, out->bandwidth, grid, JITTER_GRID,
 			 out->run_density);
+	double sum = 0;
+	for (size_t i = 0; i < JITTER_GRID; i++)
+		sum += fabs(out->run_density[i] - out->base_density[i]) *
+		       (i && i + 1 < JITTER_GRID ? 1 : 0.5);
 	if (b.count && r.count)
-		out->distance = distance_of(out->base_density, out->run_density, grid[1] - grid[0]);
+		out->distance = fmin(1, sum * (grid[1] - grid[0]) / 2);
 	else
 		out->distance = b.count || r.count ? 1 : 0;
 	for (size_t i = 0; i < JITTER_GRID; i++) {
@@ -288,29 +277,12 @@ static void compare_densities(const struct side *base, const struct side *run,
 
 /* ---- peaks ---- */
 
-static uint64_t count_within(const struct noise_cpu *all, unsigned first, unsigned end)
-{
-	uint64_t count = 0;
-	for (unsigned i = first; i < end; i++)
-		count += all->buckets[i].count;
-	return count;
-}
-
 static uint64_t combined_within(const struct noise_combination *c, unsigned first, unsigned end)
 {
 	uint64_t count = 0;
 	for (unsigned i = first; c && i < end; i++)
 		count += noise_histogram_at(&c->seen_lengths, i).count;
 	return count;
-}
-
-static const struct noise_combination *find_combination(const struct noise_cpu *all,
-							const char *name)
-{
-	for (size_t i = 0; all->combinations.items && i < all->combinations.count; i++)
-		if (strcmp(all->combinations.items[i].name, name) == 0)
-			return &all->combinations.items[i];
-	return NULL;
 }
 
 /* Of those in `more`, the one whose rate in these buckets is most above that in `less`. */
@@ -323,10 +295,11 @@ static void name_peak(const struct side *more, const struct side *less, unsigned
 		double had = per_second(more, combined_within(c, first, end));
 		if (had <= most)
 			continue;
-		double change =
-			had -
-			per_second(less, combined_within(find_combination(&less->all, c->name),
-							 first, end));
+		const struct noise_combination *other = NULL;
+		for (size_t k = 0; k < less->all.combinations.count && !other; k++)
+			if (strcmp(less->all.combinations.items[k].name, c->name) == 0)
+				other = &less->all.combinations.items[k];
+		double change = had - per_second(less, combined_within(other, first, end));
 		if (change > most) {
 			most = change;
 			memcpy(name, c->name, NOISE_COMBINED_SIZE);
@@ -334,19 +307,14 @@ static void name_peak(const struct side *more, const struct side *less, unsigned
 	}
 }
 
-/* That chance, which knows only the windows, put them as far apart as this: two-sided. */
-static double counts_p(uint64_t base, uint64_t run, double share_of_run)
-{
-	unsigned n = (unsigned)(base + run), k = (unsigned)run;
-	double below = gsl_cdf_binomial_P(k, share_of_run, n);
-	double above = k ? gsl_cdf_binomial_Q(k - 1, share_of_run, n) : 1;
-	return fmin(1, 2 * fmin(below, above));
-}
-
 static bool judge_peak(const struct side *base, const struct side *run, unsigned first,
 		       unsigned end, double alpha, struct jitter_peak *out)
 {
-	uint64_t b = count_within(&base->all, first, end), r = count_within(&run->all, first, end);
+	uint64_t b = 0, r = 0;
+	for (unsigned i = first; i < end; i++) {
+		b += base->all.buckets[i].count;
+		r += run->all.buckets[i].count;
+	}
 	double share = run->window_ns / (base->window_ns + run->window_ns);
 	*out = (struct jitter_peak){ .low_ns = noise_bucket_low(first),
 				     .high_ns = noise_bucket_low(end),
@@ -355,9 +323,15 @@ static bool judge_peak(const struct side *base, const struct side *run, unsigned
 	double larger = fmax(out->base_rate, out->run_rate);
 	if (larger < PEAK_RATIO * fmin(out->base_rate, out->run_rate))
 		return false;
-	/* beyond millions chance is out of the question */
-	if (b + r < UINT32_MAX / 2 && counts_p(b, r, share) >= alpha)
-		return false;
+	/* that chance, which knows only the windows, put them as far apart as this: two-sided;
+	 * beyond millions it is out of the question */
+	if (b + r < UINT32_MAX / 2) {
+		unsigned n = (unsigned)(b + r), k = (unsigned)r;
+		double below = gsl_cdf_binomial_P(k, share, n);
+		double above = k ? gsl_cdf_binomial_Q(k - 1, share, n) : 1;
+		if (fmin(1, 2 * fmin(below, above)) >= alpha)
+			return false;
+	}
 	bool more = out->run_rate > out->base_rate;
 	name_peak(more ? run : base, more ? base : run, first, end, out->name);
 	return true;
@@ -418,9 +392,7 @@ int jitter_compare(const struct noise *base, const struct noise *run, struct jit
 	source_list list = { 0 };
 	struct side b, r;
 	struct ratio ratio;
-	add_keys(&list, base);
-	add_keys(&list, run);
-	make_unique(&list);
+	list_keys(base, run, &list);
 	side_init(&b, base, &list);
 	side_init(&r, run, &list);
 	*out = (struct jitter_diff){ .base_share = (double)b.all.total.ns / b.window_ns,

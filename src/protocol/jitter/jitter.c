@@ -88,15 +88,6 @@ static void add_sample(struct jitter_work *w, uint32_t source, uint64_t begin_ns
 	add_sample_in(w, source, begin_ns, ns, noise_bucket_of(ns));
 }
 
-static void add_inferred(struct jitter_work *w, enum noise_class class, uint64_t begin_ns,
-			 uint64_t ns)
-{
-	if (!ns)
-		return;
-	struct noise_source *s = noise_source_get(w->into, class, noise_class_name(class));
-	add_sample(w, (uint32_t)(s - w->into->sources.items), begin_ns, ns);
-}
-
 static void add_to(struct noise_detours *sum, uint64_t ns, const uint64_t *class_ns, bool overlap)
 {
 	sum->count++;
@@ -105,16 +96,6 @@ static void add_to(struct noise_detours *sum, uint64_t ns, const uint64_t *class
 		sum->class_ns[i] += class_ns[i];
 	if (overlap)
 		sum->overlap_ns += ns;
-}
-
-static void add_combination(struct noise_cpu *into, const char *name, uint64_t seen, uint64_t told)
-{
-	struct noise_combination *x = noise_combination_get(into, name);
-	noise_spread_add(&x->seen, seen);
-	noise_spread_add(&x->told, told);
-	noise_histogram_add(&x->seen_lengths, noise_bucket_of(seen), 1, seen);
-	if (told)
-		noise_histogram_add(&x->told_lengths, noise_bucket_of(told), 1, told);
 }
 
 /* Most detours are short and nothing is known of them: that is done quickly, for the pause between
@@ -144,21 +125,14 @@ static void add_unexplained(struct jitter *j, size_t detour, uint64_t ns)
 	}
 }
 
-static bool is_unexplained(const struct jitter_work *w, size_t detour)
-{
-	const struct jitter_detour *d = &w->detours.items[detour];
-	size_t first = detour ? d[-1].occurrences : 0, gap = detour ? d[-1].gaps : 0;
-	return d->occurrences == first && !d->steal_ns && d->gaps == gap + 1 &&
-	       w->gaps.items[gap].kind == GAP_ALONE && !w->gaps.items[gap].host;
-}
-
 static void add_detour(struct jitter *j, size_t detour)
 {
 	struct jitter_work *w = &j->work;
 	const struct jitter_detour *d = &w->detours.items[detour];
 	size_t first = detour ? d[-1].occurrences : 0, gap = detour ? d[-1].gaps : 0;
 	uint64_t ns = d->end_ns - d->begin_ns, class_ns[NOISE_CLASSES] = { 0 };
-	if (is_unexplained(w, detour)) {
+	if (d->occurrences == first && !d->steal_ns && d->gaps == gap + 1 &&
+	    w->gaps.items[gap].kind == GAP_ALONE && !w->gaps.items[gap].host) {
 		class_ns[NOISE_UNEXPLAINED] = ns;
 		add_unexplained(j, detour, ns);
 		jitter_keep_worst(j->into, w, detour, class_ns,
@@ -177,12 +151,22 @@ static void add_detour(struct jitter *j, size_t detour)
 		class_ns[g->host ? NOISE_HOST : NOISE_UNEXPLAINED] += g->residue_ns;
 	}
 	for (enum noise_class c = NOISE_DELIVERY; c < NOISE_CLASSES; c++)
-		add_inferred(w, c, d->begin_ns, class_ns[c]);
+		if (class_ns[c]) {
+			struct noise_source *s = noise_source_get(w->into, c, noise_class_name(c));
+			add_sample(w, (uint32_t)(s - w->into->sources.items), d->begin_ns,
+				   class_ns[c]);
+		}
 
 	bool overlap = d->occurrences > first;
 	char name[NOISE_COMBINED_SIZE] = "";
 	jitter_name(w, detour, class_ns, name);
-	add_combination(w->into, name, ns, d->strict_ns);
+	struct noise_combination *x = noise_combination_get(w->into, name);
+	noise_spread_add(&x->seen, ns);
+	noise_spread_add(&x->told, d->strict_ns);
+	noise_histogram_add(&x->seen_lengths, noise_bucket_of(ns), 1, ns);
+	if (d->strict_ns)
+		noise_histogram_add(&x->told_lengths, noise_bucket_of(d->strict_ns), 1,
+				    d->strict_ns);
 	add_to(&w->into->total, ns, class_ns, overlap);
 	add_to(&w->into->buckets[noise_bucket_of(ns)], ns, class_ns, overlap);
 	if (d->strict_ns)

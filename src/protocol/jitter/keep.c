@@ -47,26 +47,23 @@ static void add_part(struct noise_part *into, const struct noise_part *from)
 	*into = sum;
 }
 
-static void merge_pairs(struct noise *n)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < n->parts.count; i += 2) {
-		struct noise_part part = n->parts.items[i];
-		if (i + 1 < n->parts.count) {
-			add_part(&part, &n->parts.items[i + 1]);
-			array_release(&n->parts.items[i + 1].shares);
-		}
-		n->parts.items[kept++] = part;
-	}
-	n->parts.count = kept;
-	n->part_rounds *= 2;
-}
-
 void jitter_keep_part(struct noise *n, const struct noise_part *round, uint32_t *filled)
 {
 	if (!n->parts.count || *filled >= n->part_rounds) {
-		if (n->parts.count >= NOISE_PARTS_MAX)
-			merge_pairs(n);
+		size_t kept = 0;
+		bool full = n->parts.count >= NOISE_PARTS_MAX; /* then pairs become one */
+		for (size_t i = 0; full && i < n->parts.count; i += 2) {
+			struct noise_part part = n->parts.items[i];
+			if (i + 1 < n->parts.count) {
+				add_part(&part, &n->parts.items[i + 1]);
+				array_release(&n->parts.items[i + 1].shares);
+			}
+			n->parts.items[kept++] = part;
+		}
+		if (full) {
+			n->parts.count = kept;
+			n->part_rounds *= 2;
+		}
 		struct noise_part empty = { .begin_ns = round->begin_ns };
 		array_push(&n->parts, empty);
 		*filled = 0;

@@ -174,13 +174,6 @@ static bool is_interrupt(const struct frame *f)
 	return f->class <= NOISE_NMI;
 }
 
-/* A task is about to do something: interrupts whose end is missing have ended. */
-static void end_interrupts(struct sweep *s)
-{
-	while (s->depth && is_interrupt(&s->stack[s->depth - 1]))
-		s->depth--;
-}
-
 static void enter(struct sweep *s, const struct trace_event *e)
 {
 	enum noise_class class = interrupt_class(e->a);
@@ -210,18 +203,13 @@ static void leave(struct sweep *s, const struct trace_event *e)
 	s->depth--;
 }
 
-static void put_to_sleep(struct sweep *s)
+static void switched(struct sweep *s, const struct trace_event *e)
 {
 	struct frame *work = s->depth > 1 ? &s->stack[1] : NULL;
 	if (work && work->class == NOISE_WORK && s->asleep_count < ASLEEP) {
 		work->tid = s->stack[0].tid;
 		s->asleep[s->asleep_count++] = *work;
 	}
-}
-
-static void switched(struct sweep *s, const struct trace_event *e)
-{
-	put_to_sleep(s);
 	s->depth = 0;
 	if (e->tid == s->w->round->tid)
 		return;
@@ -233,23 +221,6 @@ static void switched(struct sweep *s, const struct trace_event *e)
 		if (s->asleep[i].tid == e->tid) {
 			push_frame(s, s->asleep[i]);
 			s->asleep[i] = s->asleep[--s->asleep_count];
-			return;
-		}
-}
-
-static void work_begin(struct sweep *s, const struct trace_event *e)
-{
-	end_interrupts(s);
-	if (s->depth && s->stack[s->depth - 1].class == NOISE_WORK)
-		s->depth--;
-	push(s, NOISE_WORK, source_by_number(s->w, NOISE_WORK, TRACE_NAMES_WORK, e->a));
-}
-
-static void work_end(struct sweep *s)
-{
-	for (unsigned i = s->depth; i--;)
-		if (s->stack[i].class == NOISE_WORK) {
-			s->depth = i;
 			return;
 		}
 }
@@ -281,10 +252,19 @@ static void take_event(struct sweep *s, const struct trace_event *e)
 		switched(s, e);
 		break;
 	case TRACE_WORK_BEGIN:
-		work_begin(s, e);
+		/* the task is about to do something: interrupts whose end is missing have ended */
+		while (s->depth && is_interrupt(&s->stack[s->depth - 1]))
+			s->depth--;
+		if (s->depth && s->stack[s->depth - 1].class == NOISE_WORK)
+			s->depth--;
+		push(s, NOISE_WORK, source_by_number(s->w, NOISE_WORK, TRACE_NAMES_WORK, e->a));
 		break;
 	case TRACE_WORK_END:
-		work_end(s);
+		for (unsigned i = s->depth; i--;)
+			if (s->stack[i].class == NOISE_WORK) {
+				s->depth = i;
+				break;
+			}
 		break;
 	case TRACE_FAULT: /* of the loop: it has the CPU */
 		s->depth = 0;
@@ -389,25 +369,6 @@ static void sweep_detour(struct jitter_work *w, struct jitter_detour *d,
 
 /* ---- a round ---- */
 
-/* In order, also where the input is not. */
-static void copy_detours(struct jitter_work *w)
-{
-	uint64_t ended_ns = 0;
-	w->detours.count = 0;
-	for (size_t i = 0; i < w->round->detour_count; i++) {
-		const struct detour *from = &w->round->detours[i];
-		struct jitter_detour d = { .begin_ns = from->begin_ns, .end_ns = from->end_ns };
-		if (d.begin_ns < ended_ns)
-			d.begin_ns = ended_ns;
-		if (d.end_ns < d.begin_ns)
-			d.end_ns = d.begin_ns;
-		uint64_t ns = d.end_ns - d.begin_ns;
-		d.steal_ns = from->steal_ns < ns ? from->steal_ns : ns;
-		ended_ns = d.end_ns;
-		array_push(&w->detours, d);
-	}
-}
-
 static void order_events(struct jitter_work *w)
 {
 	static const struct trace_event none[1];
@@ -433,7 +394,20 @@ void jitter_match(struct jitter_work *w)
 	memset(w->cache, 0, sizeof w->cache);
 	w->cached = 0;
 	w->occurrences.count = w->gaps.count = w->segments.count = 0;
-	copy_detours(w);
+	uint64_t ended_ns = 0; /* detours are in order, also where the input is not */
+	w->detours.count = 0;
+	for (size_t i = 0; i < w->round->detour_count; i++) {
+		const struct detour *from = &w->round->detours[i];
+		struct jitter_detour d = { .begin_ns = from->begin_ns, .end_ns = from->end_ns };
+		if (d.begin_ns < ended_ns)
+			d.begin_ns = ended_ns;
+		if (d.end_ns < d.begin_ns)
+			d.end_ns = d.begin_ns;
+		uint64_t ns = d.end_ns - d.begin_ns;
+		d.steal_ns = from->steal_ns < ns ? from->steal_ns : ns;
+		ended_ns = d.end_ns;
+		array_push(&w->detours, d);
+	}
 	order_events(w);
 	size_t at = 0;
 	for (size_t i = 0; i < w->detours.count; i++) {

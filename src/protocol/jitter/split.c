@@ -1,4 +1,5 @@
 /* What of a detour's time without a source is steal, delivery, the host's; and its name. */
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,61 +11,26 @@ struct range {
 	size_t begin, end;
 };
 
-static struct range occurrences_of(const struct jitter_work *w, size_t detour)
-{
-	const struct jitter_detour *d = &w->detours.items[detour];
-	return (struct range){ detour ? d[-1].occurrences : 0, d->occurrences };
-}
-
-static struct range gaps_of(const struct jitter_work *w, size_t detour)
-{
-	const struct jitter_detour *d = &w->detours.items[detour];
-	return (struct range){ detour ? d[-1].gaps : 0, d->gaps };
-}
-
-static struct range segments_of(const struct jitter_work *w, size_t detour)
-{
-	const struct jitter_detour *d = &w->detours.items[detour];
-	return (struct range){ detour ? d[-1].segments : 0, d->segments };
-}
+/* What of a list is the detour's, which says where its part ends. */
+#define OWN(w, detour, list)                                                 \
+	((struct range){ (detour) ? (w)->detours.items[(detour)-1].list : 0, \
+			 (w)->detours.items[detour].list })
 
 /* ---- how long delivery takes ---- */
-
-static void learn(const struct jitter_work *w, struct jitter_learnt *learnt)
-{
-	for (size_t i = 0; i < w->detours.count; i++) {
-		struct range gaps = gaps_of(w, i);
-		if (w->detours.items[i].steal_ns)
-			continue;
-		for (size_t k = gaps.begin; k < gaps.end; k++) {
-			const struct jitter_gap *g = &w->gaps.items[k];
-			if (g->kind == GAP_ALONE)
-				continue;
-			noise_histogram_add(&learnt->gaps[g->kind], noise_bucket_of(g->ns), 1,
-					    g->ns);
-			learnt->counts[g->kind]++;
-		}
-	}
-}
-
-static double median_of(const struct noise_histogram *h, uint64_t count)
-{
-	uint64_t below = 0;
-	for (unsigned i = 0; i < NOISE_BUCKETS; i++) {
-		struct noise_bucket b = noise_histogram_at(h, i);
-		below += b.count;
-		if (below > count / 2)
-			return (double)b.ns / (double)b.count;
-	}
-	return 0;
-}
 
 static uint64_t cap_of(const struct jitter_learnt *learnt, enum gap_kind kind)
 {
 	const struct jitter_tuning *t = &jitter_tuning;
 	if (learnt->counts[kind] < t->learnt_from)
 		return t->unlearnt_ns[kind];
-	double cap = t->cap_medians * median_of(&learnt->gaps[kind], learnt->counts[kind]);
+	double median = 0;
+	uint64_t below = 0;
+	for (unsigned i = 0; i < NOISE_BUCKETS && below <= learnt->counts[kind] / 2; i++) {
+		struct noise_bucket b = noise_histogram_at(&learnt->gaps[kind], i);
+		below += b.count;
+		median = b.count ? (double)b.ns / (double)b.count : 0;
+	}
+	double cap = t->cap_medians * median;
 	return cap > (double)t->floor_ns[kind] ? (uint64_t)fmin(cap, 1e18) : t->floor_ns[kind];
 }
 
@@ -98,25 +64,9 @@ static uint64_t take(struct jitter_work *w, uint64_t steal)
 	return steal;
 }
 
-/* First what delivery does not account for. */
-static void take_from_gap(struct jitter_gap *g, uint64_t ns)
-{
-	uint64_t residue = g->residue_ns < ns ? g->residue_ns : ns;
-	g->residue_ns -= residue;
-	g->delivery_ns -= ns - residue;
-}
-
-static void list_gaps(struct jitter_work *w, size_t detour)
-{
-	struct range gaps = gaps_of(w, detour);
-	w->pieces.count = 0;
-	for (size_t k = gaps.begin; k < gaps.end; k++)
-		add_piece(w, w->gaps.items[k].ns, k);
-}
-
 static void list_segments(struct jitter_work *w, size_t detour)
 {
-	struct range segments = segments_of(w, detour);
+	struct range segments = OWN(w, detour, segments);
 	w->pieces.count = 0;
 	for (size_t k = segments.begin; k < segments.end; k++)
 		add_piece(w, w->segments.items[k].ns, w->segments.items[k].occurrence);
@@ -147,14 +97,22 @@ static void take_steal(struct jitter_work *w, size_t detour)
 	uint64_t steal = w->detours.items[detour].steal_ns;
 	list_segments(w, detour);
 	uint64_t source = longest_piece(w);
-	list_gaps(w, detour);
+	struct range gaps = OWN(w, detour, gaps);
+	w->pieces.count = 0;
+	for (size_t k = gaps.begin; k < gaps.end; k++)
+		add_piece(w, w->gaps.items[k].ns, k);
 	if (longest_piece(w) < steal && source >= steal) {
 		take_from_segments(w, detour, steal);
 		return;
 	}
 	steal = take(w, steal);
-	for (size_t i = 0; i < w->pieces.count; i++)
-		take_from_gap(&w->gaps.items[w->pieces.items[i].index], w->pieces.items[i].ns);
+	for (size_t i = 0; i < w->pieces.count; i++) {
+		struct jitter_gap *g = &w->gaps.items[w->pieces.items[i].index];
+		uint64_t ns = w->pieces.items[i].ns; /* first what delivery does not account for */
+		uint64_t residue = g->residue_ns < ns ? g->residue_ns : ns;
+		g->residue_ns -= residue;
+		g->delivery_ns -= ns - residue;
+	}
 	if (steal)
 		take_from_segments(w, detour, steal);
 }
@@ -162,7 +120,19 @@ static void take_steal(struct jitter_work *w, size_t detour)
 void jitter_split(struct jitter_work *w, struct jitter_learnt *learnt)
 {
 	uint64_t caps[GAP_KINDS + 1] = { [GAP_ALONE] = 0 };
-	learn(w, learnt);
+	for (size_t i = 0; i < w->detours.count; i++) {
+		struct range gaps = OWN(w, i, gaps);
+		if (w->detours.items[i].steal_ns)
+			continue;
+		for (size_t k = gaps.begin; k < gaps.end; k++) {
+			const struct jitter_gap *g = &w->gaps.items[k];
+			if (g->kind == GAP_ALONE)
+				continue;
+			noise_histogram_add(&learnt->gaps[g->kind], noise_bucket_of(g->ns), 1,
+					    g->ns);
+			learnt->counts[g->kind]++;
+		}
+	}
 	for (size_t kind = 0; kind < GAP_KINDS; kind++)
 		caps[kind] = cap_of(learnt, (enum gap_kind)kind);
 	for (size_t k = 0; k < w->gaps.count; k++) {
@@ -174,7 +144,7 @@ void jitter_split(struct jitter_work *w, struct jitter_learnt *learnt)
 		struct jitter_detour *d = &w->detours.items[i];
 		if (d->steal_ns)
 			take_steal(w, i);
-		struct range own = occurrences_of(w, i), gaps = gaps_of(w, i);
+		struct range own = OWN(w, i, occurrences), gaps = OWN(w, i, gaps);
 		d->strict_ns = d->delivery_ns = 0;
 		for (size_t k = own.begin; k < own.end; k++)
 			d->strict_ns += w->occurrences.items[k].ns;
@@ -184,12 +154,6 @@ void jitter_split(struct jitter_work *w, struct jitter_learnt *learnt)
 }
 
 /* ---- the host's period ---- */
-
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
 
 /* Of the distances of w->times, which it overwrites. Times that have nothing to do with the period
  * are at all distances; so it is looked for again within the window that came out. */
@@ -201,7 +165,7 @@ static double width_of(struct jitter_work *w, const struct period *p)
 	size_t count = w->times.count;
 	for (size_t i = 0; i < count; i++)
 		x[i] = fabs(period_distance(p, x[i]));
-	qsort(x, count, sizeof *x, by_size);
+	gsl_sort(x, 1, count);
 	for (int turn = 0; turn < 3 && count; turn++) {
 		width = fmin(fmax(t->width_sigmas * 1.4826 * x[count / 2], t->width_least_ns),
 			     most);
@@ -217,7 +181,7 @@ static void collect_times(struct jitter_work *w, struct noise_host *h)
 {
 	w->times.count = 0;
 	for (size_t i = 0; i < w->detours.count; i++) {
-		struct range gaps = gaps_of(w, i);
+		struct range gaps = OWN(w, i, gaps);
 		bool any = false;
 		for (size_t k = gaps.begin; k < gaps.end; k++) {
 			const struct jitter_gap *g = &w->gaps.items[k];
@@ -257,7 +221,7 @@ void jitter_find_host(struct jitter_work *w)
 	h->width_ns += (width - h->width_ns) / h->fitted;
 	h->chance += (2 * width / p.period - h->chance) / h->fitted;
 	for (size_t i = 0; i < w->detours.count; i++) {
-		struct range gaps = gaps_of(w, i);
+		struct range gaps = OWN(w, i, gaps);
 		bool any = false;
 		for (size_t k = gaps.begin; k < gaps.end; k++) {
 			struct jitter_gap *g = &w->gaps.items[k];
@@ -288,7 +252,7 @@ static size_t add_name(char *out, size_t used, const char *name)
 
 static size_t name_sources(const struct jitter_work *w, size_t detour, char *out)
 {
-	struct range own = occurrences_of(w, detour);
+	struct range own = OWN(w, detour, occurrences);
 	uint32_t last = UINT32_MAX;
 	size_t used = 0;
 	unsigned names = 0;

@@ -30,9 +30,11 @@ struct sorted {
 	double *step; /* [p]: the least difference among the first p + 1, as they were given */
 };
 
-/* What a coarse clock made equal was within half a step of it. */
-static void spread_ties(const double *x, size_t n, double *out)
+static void sorted_make(const double *x, size_t n, struct sorted *s)
 {
+	*s = (struct sorted){ xcalloc(n, sizeof *s->x), n, xcalloc(n, sizeof *s->sums),
+			      xcalloc(n, sizeof *s->step) };
+	/* what a coarse clock made equal was within half a step of it */
 	for (size_t first = 0, next; first < n; first = next) {
 		for (next = first + 1; next < n && x[next] == x[first]; next++)
 			;
@@ -40,17 +42,10 @@ static void spread_ties(const double *x, size_t n, double *out)
 		double right = next < n ? x[next] - x[first] : INFINITY;
 		double step = fmin(left, right), count = (double)(next - first);
 		for (size_t i = first; i < next; i++)
-			out[i] = isinf(step) ? x[i]
-					     : x[i] + step * (((double)(i - first) + 0.5) / count -
-							      0.5);
+			s->x[i] = isinf(step) ? x[i]
+					      : x[i] + step * (((double)(i - first) + 0.5) / count -
+							       0.5);
 	}
-}
-
-static void sorted_make(const double *x, size_t n, struct sorted *s)
-{
-	*s = (struct sorted){ xcalloc(n, sizeof *s->x), n, xcalloc(n, sizeof *s->sums),
-			      xcalloc(n, sizeof *s->step) };
-	spread_ties(x, n, s->x);
 	double least = INFINITY;
 	for (size_t p = 1; p < n; p++) {
 		s->sums[p] = s->sums[p - 1] + (double)(n - p) * (s->x[p] - s->x[p - 1]);
@@ -123,9 +118,7 @@ static bool far(const struct sorted *s, size_t below, double limit)
 	       s->x[below] - middle(s, below) > LEAST_SIGMAS * lower_sigma(s, below);
 }
 
-/* Few values tell no scale; but then a spacing that dwarfs all that is on either side of it is
- * plain.
- */
+/* Few values tell no scale; but then a spacing that dwarfs all on either side of it is plain. */
 static bool plain(const struct sorted *s, size_t below)
 {
 	double spacing = s->x[below] - s->x[below - 1];
@@ -167,12 +160,6 @@ static size_t low_band(const struct sorted *s)
 	return 0;
 }
 
-/* Of few values the quantile may be far too small. */
-static double spread(const struct sorted *s)
-{
-	return lower_sigma(s, s->n) * (1 + FEW / (double)s->n);
-}
-
 void sedona_find_breaks(const double *x, size_t n, struct sedona_breaks *out)
 {
 	struct sorted s;
@@ -181,6 +168,7 @@ void sedona_find_breaks(const double *x, size_t n, struct sedona_breaks *out)
 	sorted_release(&s);
 	sorted_make(x, out->cluster, &s);
 	out->low_band = low_band(&s);
-	out->sigma = spread(&s);
+	/* of few values the quantile may be far too small */
+	out->sigma = lower_sigma(&s, s.n) * (1 + FEW / (double)s.n);
 	sorted_release(&s);
 }

@@ -59,24 +59,6 @@ static struct study_daemon *daemon_of(struct study *out, const char *name)
 	return &out->daemons.items[out->daemons.count - 1];
 }
 
-/* Step 6. The sample is `longer` times as long as those of the cluster. */
-static bool is_long_running(const struct study_seen *s, uint64_t pt_ns, double longer)
-{
-	double usual = (double)s->cluster_max_ns + SIGMAS * s->cluster_sigma_ns;
-	return !s->cluster_executions || (double)pt_ns > usual * longer;
-}
-
-static void note_long_running(struct study_seen *s, uint32_t number, uint64_t pt_ns)
-{
-	if (!s->long_executions || pt_ns < s->long_least_ns)
-		s->long_least_ns = pt_ns;
-	if (pt_ns > s->long_most_ns)
-		s->long_most_ns = pt_ns;
-	s->long_executions++;
-	if (!s->samples.count || s->samples.items[s->samples.count - 1] != number)
-		array_push(&s->samples, number);
-}
-
 static uint64_t rounded(double ns, uint64_t unit_ns)
 {
 	double unit = unit_ns ? (double)unit_ns : 1;
@@ -130,8 +112,18 @@ static void see(const struct sedona_seen_run *run, enum study_length length, str
 		for (size_t k = sample->first; k < sample->first + sample->count; k++) {
 			const struct sedona_execution *x = &r->executions.items[k];
 			struct study_seen *s = &out->daemons.items[where[x->daemon]].seen[length];
-			if (x->pt_ns >= run->least_ns && is_long_running(s, x->pt_ns, longer))
-				note_long_running(s, sample->number, x->pt_ns);
+			/* step 6; the sample is `longer` times as long as those of the cluster */
+			double usual = (double)s->cluster_max_ns + SIGMAS * s->cluster_sigma_ns;
+			if (x->pt_ns < run->least_ns ||
+			    (s->cluster_executions && !((double)x->pt_ns > usual * longer)))
+				continue;
+			if (!s->long_executions++ || x->pt_ns < s->long_least_ns)
+				s->long_least_ns = x->pt_ns;
+			if (x->pt_ns > s->long_most_ns)
+				s->long_most_ns = x->pt_ns;
+			if (!s->samples.count ||
+			    s->samples.items[s->samples.count - 1] != sample->number)
+				array_push(&s->samples, sample->number);
 		}
 	}
 	xfree(where);
@@ -159,21 +151,16 @@ static void set_cutoffs(struct study_daemon *d, uint64_t unit_ns)
 						      : d->seen[STUDY_LONG].period;
 }
 
-/* To two digits in h, min or s. */
-static double natural_period(double ns)
+/* At a share of the period, which is taken to two digits in h, min or s. */
+static uint64_t divide_at(const struct study_daemon *d, const struct sedona_seen_run *short_run,
+			  const struct sedona_seen_run *long_run)
 {
+	double ns = (double)d->period.ns, own = (double)short_run->length_ns;
 	double unit = ns >= 3600 * NS_PER_S ? 3600 * NS_PER_S
 		      : ns >= 60 * NS_PER_S ? 60 * NS_PER_S
 					    : NS_PER_S;
 	double in_units = ns / unit, digit = pow(10, floor(log10(in_units)) - 1);
-	return round(in_units / digit) * digit * unit;
-}
-
-static uint64_t divide_at(const struct study_daemon *d, const struct sedona_seen_run *short_run,
-			  const struct sedona_seen_run *long_run)
-{
-	double own = (double)short_run->length_ns,
-	       at = PERIOD_SHARE * natural_period((double)d->period.ns);
+	double at = PERIOD_SHARE * (round(in_units / digit) * digit * unit);
 	if (at <= own)
 		at = long_run && long_run->length_ns > short_run->length_ns
 			     ? sqrt(own * (double)long_run->length_ns)

@@ -1,4 +1,5 @@
 /* Step 7: does a daemon come back at even distances, all through the run? */
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,17 +23,6 @@ static int by_width(const void *a, const void *b)
 static double tolerance(double gap)
 {
 	return fmax(TOLERANCE * gap, fmin(TOLERANCE_SAMPLES, gap / 2));
-}
-
-/* The first sample of each row of samples; a daemon in all of them is in a row of its own. */
-static size_t merge_rows(const struct sedona_occurrence *seen, size_t count,
-			 struct sedona_occurrence *out)
-{
-	size_t merged = 0;
-	for (size_t i = 0; i < count; i++)
-		if (!i || seen[i].number > seen[i - 1].number + 1)
-			out[merged++] = seen[i];
-	return merged;
 }
 
 static size_t gaps_of(const struct sedona_occurrence *seen, size_t count, double spacing_ns,
@@ -87,7 +77,12 @@ void sedona_period(const struct sedona_occurrence *seen, size_t count, uint32_t 
 		return;
 	struct sedona_occurrence *rows = xcalloc(count, sizeof *rows);
 	struct gap *gaps = xcalloc(count, sizeof *gaps);
-	size_t merged = merge_rows(seen, count, rows);
+	/* the first sample of each row of samples; a daemon in all of them is in a row of its own
+	 */
+	size_t merged = 0;
+	for (size_t i = 0; i < count; i++)
+		if (!i || seen[i].number > seen[i - 1].number + 1)
+			rows[merged++] = seen[i];
 	size_t n = gaps_of(merged > 1 ? rows : seen, merged > 1 ? merged : count,
 			   (double)spacing_ns, gaps);
 	if (n) {
@@ -107,12 +102,6 @@ void sedona_period(const struct sedona_occurrence *seen, size_t count, uint32_t 
 	xfree(gaps);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double p = *(const double *)a, q = *(const double *)b;
-	return p < q ? -1 : p > q;
-}
-
 uint64_t sedona_spacing(const struct sedona_run *r)
 {
 	size_t n = 0;
@@ -122,7 +111,7 @@ uint64_t sedona_spacing(const struct sedona_run *r)
 		if (a->at_ns && b->at_ns > a->at_ns && b->number > a->number)
 			steps[n++] = (double)(b->at_ns - a->at_ns) / (b->number - a->number);
 	}
-	qsort(steps, n, sizeof *steps, by_value);
+	gsl_sort(steps, 1, n);
 	uint64_t median = n ? (uint64_t)llround(steps[n / 2]) : 0;
 	xfree(steps);
 	return median;

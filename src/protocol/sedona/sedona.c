@@ -24,13 +24,6 @@ uint32_t sedona_name_index(struct sedona_run *r, const char *name)
 	return (uint32_t)(r->names.count - 1);
 }
 
-/* The scheduler's word, which has no interrupts in it that ET would lack. */
-static uint64_t pt_of(const struct execution *x)
-{
-	uint64_t pt = x->pt_ns[GRADE_EXEC];
-	return pt == ABSENT_NS ? 0 : pt;
-}
-
 void sedona_run_of(const struct run *run, const struct execution *executions, size_t count,
 		   struct sedona_run *out)
 {
@@ -40,10 +33,12 @@ void sedona_run_of(const struct run *run, const struct execution *executions, si
 		const struct execution *x = &executions[i];
 		if (x->warmup || !execution_succeeded(x, NULL, 0))
 			continue;
+		/* the scheduler's word, which has no interrupts in it that ET would lack */
+		uint64_t own = x->pt_ns[GRADE_EXEC];
 		struct sedona_sample s = { .number = x->number,
 					   .at_ns = x->started_at_ns,
 					   .et_ns = x->et_ns > shell ? x->et_ns - shell : 0,
-					   .pt_ns = pt_of(x),
+					   .pt_ns = own == ABSENT_NS ? 0 : own,
 					   .first = out->executions.count };
 		for (size_t k = 0; k < x->processes.count; k++) {
 			const struct process *p = &x->processes.items[k];
@@ -61,17 +56,6 @@ void sedona_run_of(const struct run *run, const struct execution *executions, si
 /* ---- the whole study ---- */
 
 #define LEAST_NS 100000 /* a tenth of the unit of the papers' data */
-
-/* The L-samples alone, with the run's executions and names lent to them. */
-static struct sedona_run l_samples_of(const struct sedona_run *r, const bool *is_l)
-{
-	struct sedona_run l = *r;
-	memset(&l.samples, 0, sizeof l.samples);
-	for (size_t i = 0; i < r->samples.count; i++)
-		if (is_l[i])
-			array_push(&l.samples, r->samples.items[i]);
-	return l;
-}
 
 struct looked_at {
 	bool *is_l;
@@ -111,7 +95,12 @@ static void look_at(const struct sedona_run *run, struct study_run *out, struct 
 		moments(run, NULL, &out->mean_ns, &out->sigma_ns);
 	}
 	sedona_cluster(r, l->is_l, &l->cluster);
-	l->l_samples = l_samples_of(r, l->is_l);
+	/* the L-samples alone, with the run's executions and names lent to them */
+	l->l_samples = *r;
+	memset(&l->l_samples.samples, 0, sizeof l->l_samples.samples);
+	for (size_t i = 0; i < r->samples.count; i++)
+		if (l->is_l[i])
+			array_push(&l->l_samples.samples, r->samples.items[i]);
 	double mean, sigma;
 	moments(r, l->is_l, &mean, &sigma);
 	uint64_t spacing = sedona_spacing(r);

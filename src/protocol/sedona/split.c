@@ -17,14 +17,14 @@
 
 struct split {
 	const struct sedona_run *r;
-	uint64_t *by_et; /* ascending */
+	uint64_t *by_et; /* by_length */
 	double *x;	 /* the same above the least */
 	size_t n;
 	size_t within; /* that many are in the window */
 	struct study_run *out;
 };
 
-static int ascending(const void *a, const void *b)
+static int by_length(const void *a, const void *b)
 {
 	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
 	return p < q ? -1 : p > q;
@@ -39,23 +39,6 @@ static double p_at_most(double seen, double mean)
 	return p;
 }
 
-/* Counts the pairs of (odd, even) samples within the window by which of them are above cut. */
-static void count_pairs(const struct split *s, struct study_level *l)
-{
-	for (size_t i = 0; i + 1 < s->r->samples.count; i++) {
-		const struct sedona_sample *a = &s->r->samples.items[i], *b = a + 1;
-		if (a->number % 2 == 0 || b->number != a->number + 1 || a->et_ns > l->high_ns ||
-		    b->et_ns > l->high_ns)
-			continue;
-		bool first = a->et_ns > l->cut_ns, second = b->et_ns > l->cut_ns;
-		++*(first ? second ? &l->both : &l->first : second ? &l->second : &l->neither);
-	}
-	double pairs = (double)l->neither + l->first + l->second + l->both;
-	if (pairs > 0)
-		l->both_expected =
-			((double)l->first + l->both) * ((double)l->second + l->both) / pairs;
-}
-
 /* `usual` of those within are at or below the cut. */
 static void add_level(struct split *s, size_t within, size_t usual, enum study_shape shape)
 {
@@ -65,7 +48,18 @@ static void add_level(struct split *s, size_t within, size_t usual, enum study_s
 		.cut_ns = s->by_et[usual - 1],
 		.shape = shape,
 	};
-	count_pairs(s, &l);
+	/* the pairs of (odd, even) samples within the window, by which of them are above cut */
+	for (size_t i = 0; i + 1 < s->r->samples.count; i++) {
+		const struct sedona_sample *a = &s->r->samples.items[i], *b = a + 1;
+		if (a->number % 2 == 0 || b->number != a->number + 1 || a->et_ns > l.high_ns ||
+		    b->et_ns > l.high_ns)
+			continue;
+		bool first = a->et_ns > l.cut_ns, second = b->et_ns > l.cut_ns;
+		++*(first ? second ? &l.both : &l.first : second ? &l.second : &l.neither);
+	}
+	double pairs = (double)l.neither + l.first + l.second + l.both;
+	if (pairs > 0)
+		l.both_expected = ((double)l.first + l.both) * ((double)l.second + l.both) / pairs;
 	array_push(&s->out->levels, l);
 }
 
@@ -112,13 +106,6 @@ static bool fills_corner(const struct split *s, size_t usual)
 	return p_at_most(seen, chances * k / n * (k - 1) / (n - 1)) >= ALPHA && is_uneven(s, usual);
 }
 
-static bool tight(const struct split *s, size_t usual, double sigma)
-{
-	size_t count = s->within - usual;
-	double spread = s->x[usual + (count * 3) / 4] - s->x[usual + count / 4];
-	return spread <= TIGHT_SIGMAS * QUARTILES * sigma;
-}
-
 /* How many are below the outermost band; of one that is frequent but has many lengths, its upper
  * half. */
 static size_t below_band(const struct split *s, size_t cluster, double sigma)
@@ -126,19 +113,16 @@ static size_t below_band(const struct split *s, size_t cluster, double sigma)
 	size_t usual = s->within - 1;
 	while (usual > cluster && s->x[usual] - s->x[usual - 1] <= BAND_SIGMAS * sigma)
 		usual--;
-	while ((double)(s->within - usual) >= FREQUENT * (double)s->within &&
-	       !tight(s, usual, sigma)) {
+	while ((double)(s->within - usual) >= FREQUENT * (double)s->within) {
+		size_t count = s->within - usual;
+		double spread = s->x[usual + (count * 3) / 4] - s->x[usual + count / 4];
+		if (spread <= TIGHT_SIGMAS * QUARTILES * sigma)
+			break;
 		double half = (s->x[usual] + s->x[s->within - 1]) / 2;
 		while (s->x[usual] < half)
 			usual++;
 	}
 	return usual;
-}
-
-static bool is_frequent(const struct split *s, size_t usual)
-{
-	return (double)(s->within - usual) >= FREQUENT * (double)s->within &&
-	       fills_corner(s, usual);
 }
 
 /* From all samples to the cluster. */
@@ -151,8 +135,9 @@ static void zoom(struct split *s)
 	bool apart = breaks.cluster < s->n && !fills_corner(s, breaks.cluster);
 	while (s->within > breaks.cluster) {
 		size_t usual = below_band(s, breaks.cluster, breaks.sigma);
+		bool frequent = (double)(s->within - usual) >= FREQUENT * (double)s->within;
 		if ((double)(s->n - usual) > MOST_SLOW * (double)s->n ||
-		    (!apart && is_frequent(s, usual))) {
+		    (!apart && frequent && fills_corner(s, usual))) {
 			if (s->within < shown)
 				add_level(s, shown, s->within, STUDY_L);
 			add_level(s, s->within, usual, STUDY_CORNER);
@@ -209,7 +194,7 @@ void sedona_split(const struct sedona_run *r, bool *is_l, struct study_run *out)
 	s.x = xcalloc(n, sizeof *s.x);
 	for (size_t i = 0; i < n; i++)
 		s.by_et[i] = r->samples.items[i].et_ns;
-	qsort(s.by_et, n, sizeof *s.by_et, ascending);
+	qsort(s.by_et, n, sizeof *s.by_et, by_length);
 	for (size_t i = 0; i < n; i++)
 		s.x[i] = (double)(s.by_et[i] - s.by_et[0]);
 	if (n >= LEAST_SAMPLES)

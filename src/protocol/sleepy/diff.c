@@ -88,20 +88,6 @@ static void match_by_last_part(side_list *list)
 	sort(list);
 }
 
-static struct sleepy_change change_of(const side_list *list, size_t from, size_t to)
-{
-	struct sleepy_change c = { .kernel = true };
-	const struct sleepy_row *first = list->items[from].row;
-	c.name = xstrdup(list->items[from].name);
-	c.where = first->where ? xstrdup(first->where) : NULL;
-	for (size_t i = from; i < to; i++) {
-		const struct sleepy_row *row = list->items[i].row;
-		*(list->items[i].after ? &c.after : &c.before) += row->self;
-		c.kernel = c.kernel && !row->user;
-	}
-	return c;
-}
-
 void sleepy_judge(struct sleepy_change *list, size_t count, uint64_t before, uint64_t after)
 {
 	double *p = xcalloc(count + 1, sizeof *p);
@@ -153,8 +139,17 @@ void sleepy_compare(const struct sleepy_view *before, const struct sleepy_view *
 	if (into->by == SLEEPY_OBJECT || into->by == SLEEPY_LINE)
 		match_by_last_part(&list);
 	for (size_t i = 0, next; i < list.count; i = next) {
+		const struct sleepy_row *first = list.items[i].row;
+		struct sleepy_change c = { .name = xstrdup(list.items[i].name),
+					   .where = first->where ? xstrdup(first->where) : NULL,
+					   .kernel = true };
 		next = end_of(&list, i);
-		array_push(&into->rows, change_of(&list, i, next));
+		for (size_t k = i; k < next; k++) {
+			const struct sleepy_row *row = list.items[k].row;
+			*(list.items[k].after ? &c.after : &c.before) += row->self;
+			c.kernel = c.kernel && !row->user;
+		}
+		array_push(&into->rows, c);
 	}
 	array_release(&list);
 	sleepy_judge(into->rows.items, into->rows.count, into->before, into->after);

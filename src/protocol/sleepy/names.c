@@ -185,15 +185,6 @@ static int by_looks(const void *a, const void *b)
 	return order ? order : strcmp(x->function->name, y->function->name);
 }
 
-static bool is_alone(const struct shown *one, const struct shown *all, size_t count,
-		     const char *place)
-{
-	for (size_t i = 0; i < count; i++)
-		if (&all[i] != one && all[i].object && lies_in(all[i].object->path, place))
-			return false;
-	return true;
-}
-
 /* The end of its path that no other of them has, without the file's name. */
 static char *place_of(const struct shown *one, const struct shown *all, size_t count)
 {
@@ -203,7 +194,11 @@ static char *place_of(const struct shown *one, const struct shown *all, size_t c
 	char *place = xstrdup(path);
 	place[slash > path ? slash - path : 1] = 0;
 	for (size_t from = (size_t)(slash - path); from-- > 1;) {
-		if (path[from] != '/' || !is_alone(one, all, count, place + from + 1))
+		bool alone = path[from] == '/';
+		for (size_t i = 0; alone && i < count; i++)
+			alone = &all[i] == one || !all[i].object ||
+				!lies_in(all[i].object->path, place + from + 1);
+		if (!alone)
 			continue;
 		char *found = xstrdup(place + from + 1);
 		xfree(place);
@@ -212,59 +207,31 @@ static char *place_of(const struct shown *one, const struct shown *all, size_t c
 	return place;
 }
 
-static char *address_of(const struct profile_function *f)
+static char *told_apart(const struct shown *one, const struct shown *all, size_t count)
 {
-	struct strbuf text = { 0 };
-	if (f && f->address)
-		strbuf_printf(&text, "0x%" PRIx64, f->address);
-	else if (f && f->file)
-		strbuf_printf(&text, "%s:%" PRIu32, last_part(f->file), f->line);
-	else
-		return NULL;
-	return strbuf_detach(&text);
-}
-
-static char *identity_of(const struct profile_object *o)
-{
+	const struct profile_object *o = one->object;
+	const struct profile_function *f = one->function;
+	bool same_path = false, same_object = false;
+	for (size_t i = 0; o && i < count; i++) {
+		if (&all[i] == one || !all[i].object)
+			continue;
+		same_object |= all[i].object == o;
+		same_path |= strcmp(all[i].object->path, o->path) == 0;
+	}
+	if (!o || (!same_object && !same_path))
+		return o ? place_of(one, all, count) : NULL;
 	struct strbuf text = { 0 };
 	char id[2 * BUILD_ID_MAX + 1];
 	build_id_text(o, id);
-	if (*id)
+	if (same_object && f && f->address)
+		strbuf_printf(&text, "0x%" PRIx64, f->address);
+	else if (same_object && f && f->file)
+		strbuf_printf(&text, "%s:%" PRIu32, last_part(f->file), f->line);
+	else if (!same_object && *id)
 		strbuf_printf(&text, "%.*s", ID_SHOWN, id);
-	else if (o->pid)
+	else if (!same_object && o->pid)
 		strbuf_printf(&text, "PID %" PRIu32, o->pid);
-	else
-		return NULL;
-	return strbuf_detach(&text);
-}
-
-static char *told_apart(const struct shown *one, const struct shown *all, size_t count)
-{
-	bool same_path = false;
-	if (!one->object)
-		return NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (&all[i] == one || !all[i].object)
-			continue;
-		if (all[i].object == one->object)
-			return address_of(one->function);
-		same_path |= strcmp(all[i].object->path, one->object->path) == 0;
-	}
-	return same_path ? identity_of(one->object) : place_of(one, all, count);
-}
-
-static struct shown shown_of(const struct profile *p, enum sleepy_by by,
-			     const struct sleepy_row *row, size_t at)
-{
-	uint32_t object = by == SLEEPY_APP ? p->apps.items[row->app].object : row->object;
-	return (struct shown){
-		.row = row,
-		.object = object == PROFILE_NONE ? NULL : &p->objects.items[object],
-		.function = row->function == PROFILE_NONE ? NULL
-							  : &p->functions.items[row->function],
-		.by = by,
-		.at = at,
-	};
+	return text.length ? strbuf_detach(&text) : NULL;
 }
 
 void sleepy_tell_apart(const struct profile *p, enum sleepy_by by, struct sleepy_shown *rows,
@@ -274,8 +241,15 @@ void sleepy_tell_apart(const struct profile *p, enum sleepy_by by, struct sleepy
 	if (!count || by == SLEEPY_SYSTEM || by == SLEEPY_INSTANCE || by == SLEEPY_THREAD ||
 	    by == SLEEPY_CONTAINER)
 		return;
-	for (size_t i = 0; i < count; i++)
-		array_push(&list, shown_of(p, by, rows[i].row, i));
+	for (size_t i = 0; i < count; i++) {
+		const struct sleepy_row *row = rows[i].row;
+		uint32_t object = by == SLEEPY_APP ? p->apps.items[row->app].object : row->object;
+		struct shown one = { .row = row, .by = by, .at = i };
+		one.object = object == PROFILE_NONE ? NULL : &p->objects.items[object];
+		one.function = row->function == PROFILE_NONE ? NULL
+							     : &p->functions.items[row->function];
+		array_push(&list, one);
+	}
 	qsort(list.items, list.count, sizeof *list.items, by_looks);
 	for (size_t i = 0, next; i < list.count; i = next) {
 		next = i + 1;

@@ -36,22 +36,6 @@ static bool thread_passes(const struct profile *p, const struct sleepy_filter *f
 	return sleepy_app_matches(p, f->app, i->app) && sleepy_matches(f->comm, t->comm);
 }
 
-static bool *objects_that_pass(const struct profile *p, const char *pattern)
-{
-	bool *pass = xcalloc(p->objects.count + 1, sizeof *pass);
-	for (size_t i = 0; i < p->objects.count; i++)
-		pass[i] = sleepy_object_matches(p, pattern, (uint32_t)i);
-	return pass;
-}
-
-static bool *functions_that_pass(const struct profile *p, const char *pattern)
-{
-	bool *pass = xcalloc(p->functions.count + 1, sizeof *pass);
-	for (size_t i = 0; i < p->functions.count; i++)
-		pass[i] = sleepy_function_matches(p, pattern, (uint32_t)i);
-	return pass;
-}
-
 static bool location_passes(const struct profile *p, const struct sleepy_filter *f,
 			    uint32_t location, const bool *objects, const bool *functions)
 {
@@ -74,7 +58,8 @@ void sleepy_sieve_make(const struct profile *p, const struct sleepy_filter *f,
 		       struct sleepy_sieve *out)
 {
 	static const struct sleepy_filter everything = SLEEPY_ALL;
-	bool *objects, *functions;
+	bool *objects = xcalloc(p->objects.count + 1, sizeof *objects);
+	bool *functions = xcalloc(p->functions.count + 1, sizeof *functions);
 	f = f ? f : &everything;
 	*out = (struct sleepy_sieve){ .slices = xcalloc(p->slices.count + 1, sizeof(bool)),
 				      .threads = xcalloc(p->threads.count + 1, sizeof(bool)),
@@ -85,8 +70,10 @@ void sleepy_sieve_make(const struct profile *p, const struct sleepy_filter *f,
 	}
 	for (size_t i = 0; i < p->threads.count; i++)
 		out->threads[i] = thread_passes(p, f, &p->threads.items[i]);
-	objects = objects_that_pass(p, f->object);
-	functions = functions_that_pass(p, f->function);
+	for (uint32_t i = 0; i < p->objects.count; i++)
+		objects[i] = sleepy_object_matches(p, f->object, i);
+	for (uint32_t i = 0; i < p->functions.count; i++)
+		functions[i] = sleepy_function_matches(p, f->function, i);
 	for (size_t i = 0; i < p->stack_list.count; i++) {
 		const struct profile_stack *s = &p->stack_list.items[i];
 		int space = s->kernel ? 2 : 1;

@@ -71,15 +71,6 @@ static void sum_up(struct tally *t, const struct sleepy_sieve *sieve)
 
 /* ---- by owner ---- */
 
-/* Samples that there should have been, and were not: the timer came late, or not at all. */
-static uint64_t not_sampled(const struct tally *t, uint64_t idle)
-{
-	const struct profile *p = t->p;
-	double whole = p->hz * p->cpus * (double)t->v->elapsed_ns / 1e9;
-	double seen = (double)t->v->busy + (double)idle;
-	return seen < SEEN_ALL * whole ? (uint64_t)(whole - seen + 0.5) : 0;
-}
-
 static void system_rows(struct tally *t, const struct sleepy_sieve *sieve)
 {
 	static const char *const names[SLEEPY_STATES] = { "user",   "kernel", "idle",
@@ -95,7 +86,10 @@ static void system_rows(struct tally *t, const struct sleepy_sieve *sieve)
 		counts[3] += sieve->slices[i] ? s->others : 0;
 		counts[4] += sieve->slices[i] ? s->lost : 0;
 	}
-	counts[5] = not_sampled(t, counts[2]);
+	/* samples that there should have been, and were not: the timer came late, or not at all */
+	double whole = t->p->hz * t->p->cpus * (double)t->v->elapsed_ns / 1e9;
+	double seen = (double)t->v->busy + (double)counts[2];
+	counts[5] = seen < SEEN_ALL * whole ? (uint64_t)(whole - seen + 0.5) : 0;
 	for (size_t i = 0; i < SLEEPY_STATES; i++) {
 		struct sleepy_row row = no_row;
 		row.name = xstrdup(names[i]);
@@ -261,14 +255,6 @@ static uint32_t key_of(const struct tally *t, uint32_t location, uint32_t frame)
 	return (uint32_t)known_keys(t) + location;
 }
 
-static void add_key(const struct tally *t, struct places *places, uint32_t location, uint32_t frame)
-{
-	uint32_t key = key_of(t, location, frame);
-	places->keys[places->key_count++] = key;
-	places->origins[key].location = location;
-	places->origins[key].frame = frame;
-}
-
 static void lay_out_keys(const struct tally *t, struct places *places)
 {
 	const struct profile *p = t->p;
@@ -289,11 +275,13 @@ static void lay_out_keys(const struct tally *t, struct places *places)
 		const struct profile_location *l = &p->locations.items[i];
 		uint32_t end = l->first_frame + l->frames;
 		places->first[i] = (uint32_t)places->key_count;
-		if (!l->frames || !by_frame || t->merge_inlined)
-			add_key(t, places, i, l->frames ? end - 1 : PROFILE_NONE);
-		else
-			for (uint32_t k = l->first_frame; k < end; k++)
-				add_key(t, places, i, k);
+		bool one = !l->frames || !by_frame || t->merge_inlined;
+		for (uint32_t k = one ? end - 1 : l->first_frame; k != end; k++) {
+			uint32_t frame = l->frames ? k : PROFILE_NONE, key = key_of(t, i, frame);
+			places->keys[places->key_count++] = key;
+			places->origins[key].location = i;
+			places->origins[key].frame = frame;
+		}
 	}
 	places->first[p->locations.count] = (uint32_t)places->key_count;
 }
@@ -438,18 +426,6 @@ static int by_weight(const void *a, const void *b)
 	return order;
 }
 
-static void finish(struct tally *t)
-{
-	struct sleepy_view *v = t->v;
-	for (size_t i = 0; i < v->rows.count; i++) {
-		struct sleepy_row *row = &v->rows.items[i];
-		row->app = row->app == SEVERAL ? PROFILE_NONE : row->app;
-		row->name = name_of(t->p, v, row);
-	}
-	if (v->rows.count)
-		qsort(v->rows.items, v->rows.count, sizeof *v->rows.items, by_weight);
-}
-
 void sleepy_aggregate(const struct profile *p, enum sleepy_by by, const struct sleepy_filter *f,
 		      bool merge_inlined, struct sleepy_view *into)
 {
@@ -472,8 +448,13 @@ void sleepy_aggregate(const struct profile *p, enum sleepy_by by, const struct s
 		owner_rows(&t);
 	else
 		place_rows(&t);
-	if (by != SLEEPY_SYSTEM)
-		finish(&t);
+	for (size_t i = 0; i < into->rows.count && by != SLEEPY_SYSTEM; i++) {
+		struct sleepy_row *row = &into->rows.items[i];
+		row->app = row->app == SEVERAL ? PROFILE_NONE : row->app;
+		row->name = name_of(p, into, row);
+	}
+	if (into->rows.count && by != SLEEPY_SYSTEM)
+		qsort(into->rows.items, into->rows.count, sizeof *into->rows.items, by_weight);
 	sleepy_sieve_release(&sieve);
 	xfree(t.sums.threads);
 	xfree(t.sums.stacks);

@@ -129,20 +129,6 @@ static bool lacks_measure(const struct checker *c, const struct query_execution 
 	return any != 0;
 }
 
-static bool stolen(const struct checker *c, const struct query_execution *x)
-{
-	double steal = (double)x->overall_ns[OVERALL_STEAL];
-	return c->paper ? steal > 0 : steal > c->most_steal * c->cpus * (double)x->measured_ns;
-}
-
-static bool has_guest(const struct query_execution *x)
-{
-	bool guest = x->overall_ns[OVERALL_GUEST] > 0;
-	for (int role = 0; role < QUERY_ROLES; role++)
-		guest |= x->usage[role].value[QUERY_GUEST_NS] > 0;
-	return guest;
-}
-
 static void check_wide(const struct checker *c)
 {
 	struct ttp_count *wide = c->out->wide;
@@ -157,8 +143,14 @@ static void check_wide(const struct checker *c)
 			plans += x->plan != q->executions.items[0].plan;
 			wide[TTP_UNDERLYING].fired += lacks_measure(c, x);
 			wide[TTP_DERIVED].fired += x->ephemeral < 0;
-			wide[TTP_STEAL].fired += stolen(c, x);
-			wide[TTP_GUEST].fired += has_guest(x);
+			double steal = (double)x->overall_ns[OVERALL_STEAL];
+			wide[TTP_STEAL].fired +=
+				steal >
+				(c->paper ? 0 : c->most_steal * c->cpus * (double)x->measured_ns);
+			bool guest = x->overall_ns[OVERALL_GUEST] > 0;
+			for (int role = 0; role < QUERY_ROLES; role++)
+				guest |= x->usage[role].value[QUERY_GUEST_NS] > 0;
+			wide[TTP_GUEST].fired += guest;
 			wide[TTP_OTHER_QUERY].fired += x->other_query > 0;
 			wide[TTP_OTHER_UTILITY].fired += x->other_utility > 0;
 		}
@@ -213,15 +205,11 @@ static double used_of(const struct checker *c, double ns)
 	return c->paper ? floor(ns / c->tick_ns) * c->tick_ns : ns;
 }
 
-static double time_there_was(const struct checker *c, const struct query_execution *x)
-{
-	double measured = (double)x->measured_ns;
-	return c->paper ? ceil(measured / c->tick_ns) * c->tick_ns : measured;
-}
-
 static uint32_t check_one(const struct checker *c, const struct query_execution *x)
 {
-	double measured = time_there_was(c, x), all = 0;
+	double measured = (double)x->measured_ns, all = 0;
+	if (c->paper)
+		measured = ceil(measured / c->tick_ns) * c->tick_ns;
 	double tasks = c->paper || !x->query_tasks ? 1 : x->query_tasks;
 	/* what tasks used is known from image to image, which is a bit longer than the query */
 	double snapshot = (double)x->snapshot_ns, window = measured + (c->paper ? 0 : snapshot);
@@ -236,7 +224,6 @@ static uint32_t check_one(const struct checker *c, const struct query_execution 
 	double blkio = c->paper ? (double)x->blkio_most_ns
 				: (double)x->usage[QUERY_QUERY].value[QUERY_BLKIO_NS];
 	double query_time = blocks ? (double)query : (double)query_cpu_ns(x, QUERY_QUERY);
-	bool present = x->usage[QUERY_QUERY].processes > 0;
 	for (int role = 0; role < QUERY_ROLES; role++)
 		all += (double)query_cpu_ns(x, (enum query_role)role);
 	const bool fired[TTP_CHECKS] = {
@@ -252,7 +239,7 @@ static uint32_t check_one(const struct checker *c, const struct query_execution 
 		[TTP_BLKIO] = blocks && used_of(c, blkio) > window * (c->paper ? 1 : tasks),
 		[TTP_IOWAIT] = over_iowait(c, x),
 		[TTP_AMBIGUOUS] = x->utility_most_ns > query_cpu_ns(x, QUERY_QUERY),
-		[TTP_NO_QUERY_PROCESS] = !present,
+		[TTP_NO_QUERY_PROCESS] = !x->usage[QUERY_QUERY].processes,
 		[TTP_TIMED_OUT] = x->timed_out,
 		[TTP_LOST] = !c->paper && x->lost > 0,
 	};
@@ -323,22 +310,6 @@ static void check_switches(const struct checker *c)
 	xfree(all);
 }
 
-static void check_executions(const struct checker *c)
-{
-	size_t at = 0;
-	for (size_t i = 0; i < c->run->at.count; i++) {
-		const struct query_at *q = &c->run->at.items[i];
-		for (size_t k = 0; k < q->executions.count; k++)
-			c->out->fired[at++] = check_one(c, &q->executions.items[k]);
-	}
-	check_switches(c);
-	for (int i = 0; i < TTP_CHECKS; i++) {
-		c->out->checks[i].of = c->out->executions;
-		for (at = 0; at < c->out->executions; at++)
-			c->out->checks[i].fired += c->out->fired[at] >> i & 1;
-	}
-}
-
 /* ---- a Q@C ---- */
 
 static bool is_cached(const struct query_at *q, double margin)
@@ -352,7 +323,8 @@ static bool is_cached(const struct query_at *q, double margin)
 	return margin > 0;
 }
 
-static void check_variation(const struct checker *c)
+/* Over all executions that ended. */
+static void check_at(const struct checker *c)
 {
 	struct ttp_result *out = c->out;
 	struct ttp_moments sigmas = { 0 };
@@ -371,16 +343,9 @@ static void check_variation(const struct checker *c)
 	for (size_t i = 0; i < c->run->at.count; i++)
 		if (is_cached(&c->run->at.items[i], CACHE_SIGMAS * sigmas.mean))
 			out->at[i].fired |= 1u << TTP_RESULT_CACHE;
-}
-
-/* Over all executions that ended. */
-static void check_at(const struct checker *c)
-{
-	struct ttp_result *out = c->out;
 	size_t count = c->run->at.count;
 	struct ttp_level_time *times = xcalloc(count + 1, sizeof *times);
 	uint32_t *bits = xcalloc(count + 1, sizeof *bits);
-	check_variation(c);
 	for (size_t i = 0; i < count; i++) {
 		struct ttp_figure calc = ttp_figure_of(&c->run->at.items[i], NULL, TTP_CALC);
 		times[i] = (struct ttp_level_time){ !calc.present, calc.median_ns, calc.sigma_ns };
@@ -406,7 +371,18 @@ void ttp_check_all(const struct query_run *run, const struct ttp_options *o, str
 				   .most_steal = o->most_steal > 0 ? o->most_steal : MOST_STEAL,
 				   .cpus = paper || !run->cpus ? 1 : run->cpus,
 				   .out = out };
+	size_t at = 0;
 	check_wide(&c);
-	check_executions(&c);
+	for (size_t i = 0; i < run->at.count; i++) {
+		const struct query_at *q = &run->at.items[i];
+		for (size_t k = 0; k < q->executions.count; k++)
+			out->fired[at++] = check_one(&c, &q->executions.items[k]);
+	}
+	check_switches(&c);
+	for (int i = 0; i < TTP_CHECKS; i++) {
+		out->checks[i].of = out->executions;
+		for (at = 0; at < out->executions; at++)
+			out->checks[i].fired += out->fired[at] >> i & 1;
+	}
 	check_at(&c);
 }

@@ -76,21 +76,7 @@ static int by_query(const void *a, const void *b)
 	return (p->cardinality > q->cardinality) - (p->cardinality < q->cardinality);
 }
 
-static size_t find_at(const struct query_run *run, uint32_t query, uint64_t cardinality)
-{
-	const struct query_at key = { .query = query, .cardinality = cardinality };
-	const struct query_at *found =
-		run->at.count ? bsearch(&key, run->at.items, run->at.count, sizeof key, by_query)
-			      : NULL;
-	return found ? (size_t)(found - run->at.items) : SIZE_MAX;
-}
-
 /* ---- one pair ---- */
-
-static bool is_kept(const struct side *s, size_t at)
-{
-	return at != SIZE_MAX && s->result->at[at].drop == TTP_KEPT;
-}
 
 static size_t times_of(const struct side *s, size_t at, enum ttp_time time, double **out)
 {
@@ -104,24 +90,6 @@ static size_t times_of(const struct side *s, size_t at, enum ttp_time time, doub
 	return n;
 }
 
-/* p is not corrected yet. */
-static void compare_times(const struct side *base, size_t i, const struct side *other, size_t j,
-			  enum ttp_time time, struct ttp_pair *pair)
-{
-	double *a, *b;
-	size_t n_a = times_of(base, i, time, &a), n_b = times_of(other, j, time, &b);
-	struct mann_whitney test;
-	struct ratio ratio;
-	mann_whitney(a, n_a, b, n_b, &test);
-	ratio_of_shift(a, n_a, b, n_b, &ratio);
-	pair->p = test.p;
-	pair->ratio = ratio.ratio;
-	pair->low = ratio.low;
-	pair->high = ratio.high;
-	xfree(a);
-	xfree(b);
-}
-
 static bool has_same_plan(const struct side *base, size_t i, const struct side *other, size_t j)
 {
 	if (i == SIZE_MAX || j == SIZE_MAX || strcmp(base->run->dbms, other->run->dbms) != 0)
@@ -133,39 +101,45 @@ static bool has_same_plan(const struct side *base, size_t i, const struct side *
 	return !before || !after || before == after;
 }
 
-static const struct query_at *at_of(const struct side *s, size_t at)
-{
-	return at == SIZE_MAX ? NULL : &s->run->at.items[at];
-}
-
-static double median_of(const struct side *s, size_t at, enum ttp_time time)
+/* What a side has of a Q@C; SIZE_MAX: it is not there. */
+static const struct query_at *look_up(const struct side *s, size_t at, enum ttp_time time,
+				      bool *kept, double *median_ns)
 {
 	const struct ttp_figure *f = at == SIZE_MAX ? NULL : &s->result->at[at].times[time];
-	return f && f->present ? f->median_ns : NAN;
+	*kept = f && s->result->at[at].drop == TTP_KEPT;
+	*median_ns = f && f->present ? f->median_ns : NAN;
+	return f ? &s->run->at.items[at] : NULL;
 }
 
-/* SIZE_MAX: it is not there. */
 static void add_pair(const struct side *base, size_t i, const struct side *other, size_t j,
 		     struct ttp_comparison *out)
 {
-	bool kept = is_kept(base, i), kept_other = is_kept(other, j);
-	struct ttp_pair pair = { .base = at_of(base, i),
-				 .other = at_of(other, j),
-				 .p = 1,
-				 .ratio = NAN,
-				 .low = NAN,
-				 .high = NAN };
+	bool kept, kept_other;
+	struct ttp_pair pair = { .p = 1, .ratio = NAN, .low = NAN, .high = NAN };
+	pair.base = look_up(base, i, out->time, &kept, &pair.base_ns);
+	pair.other = look_up(other, j, out->time, &kept_other, &pair.other_ns);
 	const struct query_at *either = pair.base ? pair.base : pair.other;
 	if (!either || (!kept && !kept_other))
 		return;
 	pair.query = either->query;
 	pair.cardinality = either->cardinality;
 	pair.same_plan = has_same_plan(base, i, other, j);
-	pair.base_ns = median_of(base, i, out->time);
-	pair.other_ns = median_of(other, j, out->time);
 	pair.change = !kept_other ? TTP_ONLY_BASE : !kept ? TTP_ONLY_OTHER : TTP_SAME;
-	if (pair.change == TTP_SAME)
-		compare_times(base, i, other, j, out->time, &pair);
+	if (pair.change == TTP_SAME) {
+		double *a, *b;
+		size_t n_a = times_of(base, i, out->time, &a),
+		       n_b = times_of(other, j, out->time, &b);
+		struct mann_whitney test;
+		struct ratio ratio;
+		mann_whitney(a, n_a, b, n_b, &test);
+		ratio_of_shift(a, n_a, b, n_b, &ratio);
+		pair.p = test.p; /* not corrected yet */
+		pair.ratio = ratio.ratio;
+		pair.low = ratio.low;
+		pair.high = ratio.high;
+		xfree(a);
+		xfree(b);
+	}
 	array_push(&out->pairs, pair);
 }
 
@@ -177,7 +151,13 @@ static void pair_all(const struct side *base, const struct side *other, struct t
 		const struct query_at *q = &base->run->at.items[i];
 		if (!i || q->query != q[-1].query)
 			query = counterpart(base->run, other->run, q->query);
-		size_t j = query ? find_at(other->run, query, q->cardinality) : SIZE_MAX;
+		const struct query_at key = { .query = query, .cardinality = q->cardinality };
+		const struct query_at *found = query && other->run->at.count
+						       ? bsearch(&key, other->run->at.items,
+								 other->run->at.count, sizeof key,
+								 by_query)
+						       : NULL;
+		size_t j = found ? (size_t)(found - other->run->at.items) : SIZE_MAX;
 		if (j != SIZE_MAX && taken[j])
 			j = SIZE_MAX;
 		if (j != SIZE_MAX)
@@ -252,22 +232,17 @@ static void find_mean(struct ttp_comparison *out)
 	out->ratio_high = out->ratio * exp(half);
 }
 
-static enum ttp_time best_of(const struct side *base, const struct side *other)
-{
-	static const enum ttp_time order[] = { TTP_DEVICE, TTP_BLOCKED };
-	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-		if (ttp_has_time(base->run, base->result, order[i]) &&
-		    ttp_has_time(other->run, other->result, order[i]))
-			return order[i];
-	return TTP_MEASURED;
-}
-
 void ttp_compare(const struct query_run *base, const struct ttp_result *base_result,
 		 const struct query_run *other, const struct ttp_result *other_result,
 		 enum ttp_time time, struct ttp_comparison *out)
 {
 	struct side a = side_of(base, base_result), b = side_of(other, other_result);
-	*out = (struct ttp_comparison){ .time = time == TTP_TIMES ? best_of(&a, &b) : time };
+	static const enum ttp_time order[] = { TTP_DEVICE, TTP_BLOCKED, TTP_MEASURED };
+	for (size_t i = 0; time == TTP_TIMES; i++)
+		if (order[i] == TTP_MEASURED || (ttp_has_time(base, base_result, order[i]) &&
+						 ttp_has_time(other, other_result, order[i])))
+			time = order[i];
+	*out = (struct ttp_comparison){ .time = time };
 	pair_all(&a, &b, out);
 	if (out->pairs.count)
 		qsort(out->pairs.items, out->pairs.count, sizeof *out->pairs.items, by_place);

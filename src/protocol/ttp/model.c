@@ -1,5 +1,6 @@
 /* The causal model: 25 measures, 73 relations that it predicts (Tables IV and VI). */
 #include <math.h>
+#include <stdlib.h>
 
 #include "protocol/ttp/ttp.h"
 #include "stats/correlation.h"
@@ -126,10 +127,11 @@ double ttp_model_value(const struct query_execution *x, enum ttp_model_measure m
 	}
 }
 
-/* Values of one measure over the executions that are kept, each run's from 0 to 1. */
-static void scaled(const struct query_run *const *runs, const struct ttp_result *const *results,
-		   size_t count, enum ttp_model_measure m, double *out)
+/* Values of one measure over the executions that are kept, each run's from 0 to 1; how many. */
+static size_t scaled(const struct query_run *const *runs, const struct ttp_result *const *results,
+		     size_t count, enum ttp_model_measure m, double *out)
 {
+	size_t all = 0;
 	for (size_t d = 0; d < count; d++) {
 		size_t n = 0, at = 0;
 		double low = INFINITY, high = -INFINITY;
@@ -146,22 +148,9 @@ static void scaled(const struct query_run *const *runs, const struct ttp_result 
 		for (size_t i = 0; i < n; i++)
 			out[i] = high > low ? (out[i] - low) / (high - low) : 0;
 		out += n;
+		all += n;
 	}
-}
-
-static size_t kept_of(const struct query_run *run, const struct ttp_result *r)
-{
-	size_t n = 0, at = 0;
-	for (size_t i = 0; i < run->at.count; i++)
-		for (size_t k = 0; k < run->at.items[i].executions.count; k++, at++)
-			n += !r->fired[at] && !r->at[i].drop;
-	return n;
-}
-
-static enum ttp_level level_of(double r)
-{
-	double size = fabs(r);
-	return size >= HIGH ? TTP_HIGH : size >= MEDIUM ? TTP_MEDIUM : TTP_LOW;
+	return all;
 }
 
 /* By measure; how many there are of each. */
@@ -169,14 +158,15 @@ static size_t values_of(const struct query_run *const *runs,
 			const struct ttp_result *const *results, size_t count,
 			double *values[TTP_MODEL_MEASURES])
 {
-	size_t n = 0;
+	size_t n = 0, kept = 0;
 	for (size_t d = 0; d < count; d++)
-		n += kept_of(runs[d], results[d]);
+		for (size_t i = 0; i < runs[d]->at.count; i++)
+			n += runs[d]->at.items[i].executions.count;
 	for (int m = 0; m < TTP_MODEL_MEASURES; m++) {
 		values[m] = xcalloc(n + 1, sizeof *values[m]);
-		scaled(runs, results, count, (enum ttp_model_measure)m, values[m]);
+		kept = scaled(runs, results, count, (enum ttp_model_measure)m, values[m]);
 	}
-	return n;
+	return kept;
 }
 
 static void values_release(double *values[TTP_MODEL_MEASURES])
@@ -211,10 +201,9 @@ void ttp_model(const struct query_run *const *runs, const struct ttp_result *con
 		out[i] = (struct ttp_correlation){ .r = c.r, .p = c.p, .off = -1 };
 		if (isnan(c.r))
 			continue;
-		out[i].level = level_of(c.r);
-		out[i].off = (int)out[i].level - (int)relation->predicted;
-		if (out[i].off < 0)
-			out[i].off = -out[i].off;
+		double size = fabs(c.r);
+		out[i].level = size >= HIGH ? TTP_HIGH : size >= MEDIUM ? TTP_MEDIUM : TTP_LOW;
+		out[i].off = abs((int)out[i].level - (int)relation->predicted);
 	}
 	values_release(values);
 }

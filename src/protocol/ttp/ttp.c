@@ -1,5 +1,6 @@
 #include "protocol/ttp/ttp.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +25,6 @@ const char *ttp_drop_name(enum ttp_drop d)
 
 const char *const ttp_time_names[TTP_TIMES] = { "measured", "calculated", "cpu_blocked",
 						"cpu_device" };
-
-const char *ttp_time_name(enum ttp_time t)
-{
-	return ttp_time_names[t];
-}
 
 /* ---- step 4 ---- */
 
@@ -79,12 +75,6 @@ bool ttp_time_of(const struct query_execution *x, enum ttp_time t, double *ns)
 	return false;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double p = *(const double *)a, q = *(const double *)b;
-	return p < q ? -1 : p > q;
-}
-
 struct ttp_figure ttp_figure_of(const struct query_at *q, const uint32_t *fired, enum ttp_time t)
 {
 	struct ttp_moments m = { 0 };
@@ -99,7 +89,7 @@ struct ttp_figure ttp_figure_of(const struct query_at *q, const uint32_t *fired,
 	}
 	struct ttp_figure f = { .present = known && n > 0 };
 	if (f.present) {
-		qsort(each, n, sizeof *each, by_value);
+		gsl_sort(each, 1, n);
 		f.median_ns = (each[(n - 1) / 2] + each[n / 2]) / 2;
 		f.mean_ns = m.mean;
 		f.sigma_ns = ttp_sigma(&m);
@@ -108,34 +98,7 @@ struct ttp_figure ttp_figure_of(const struct query_at *q, const uint32_t *fired,
 	return f;
 }
 
-static double read_share_of(const struct query_at *at)
-{
-	double bytes = 0, n = 0;
-	for (size_t k = 0; k < at->executions.count; k++) {
-		const struct query_execution *x = &at->executions.items[k];
-		if (x->timed_out || x->read_bytes == ABSENT_NS)
-			continue;
-		bytes += (double)x->read_bytes;
-		n++;
-	}
-	return n > 0 && at->table_bytes ? bytes / n / (double)at->table_bytes : NAN;
-}
-
 /* ---- step 3 ---- */
-
-static bool is_another(const struct query_at *q, const uint32_t *fired)
-{
-	uint64_t first = 0;
-	for (size_t k = 0; k < q->executions.count; k++) {
-		uint64_t process = q->executions.items[k].query_process;
-		if (fired[k])
-			continue;
-		if (!process || (first && process != first))
-			return true;
-		first = process;
-	}
-	return false;
-}
 
 static enum ttp_drop drop_of(const struct query_at *q, const uint32_t *fired,
 			     const struct ttp_options *o, const struct ttp_at *at)
@@ -147,8 +110,15 @@ static enum ttp_drop drop_of(const struct query_at *q, const uint32_t *fired,
 		return TTP_DROP_VARIATION;
 	if (at->fired >> TTP_RESULT_CACHE & 1)
 		return TTP_DROP_RESULT_CACHE;
-	if (is_another(q, fired))
-		return TTP_DROP_QUERY_PROCESS;
+	uint64_t first = 0; /* the query's process; another one evaluated a later execution */
+	for (size_t k = 0; k < q->executions.count; k++) {
+		uint64_t process = q->executions.items[k].query_process;
+		if (fired[k])
+			continue;
+		if (!process || (first && process != first))
+			return TTP_DROP_QUERY_PROCESS;
+		first = process;
+	}
 	if (at->kept && at->times[TTP_MEASURED].mean_ns <= floor)
 		return TTP_DROP_SHORT;
 	return at->kept < TTP_LEAST_EXECUTIONS ? TTP_DROP_FEW : TTP_KEPT;
@@ -180,21 +150,6 @@ void ttp_monotonicity(const struct query_run *run, const struct ttp_level_time *
 }
 
 /* ---- step 5 ---- */
-
-static void find_constants(const struct query_run *run, struct ttp_post *post)
-{
-	const struct query_execution *first = NULL;
-	post->constant = (1u << TTP_MODEL_MEASURES) - 1;
-	for (size_t i = 0; i < run->at.count; i++)
-		for (size_t k = 0; k < run->at.items[i].executions.count; k++) {
-			const struct query_execution *x = &run->at.items[i].executions.items[k];
-			first = first ? first : x;
-			for (int m = 0; m < TTP_MODEL_MEASURES; m++)
-				if (ttp_model_value(x, (enum ttp_model_measure)m) !=
-				    ttp_model_value(first, (enum ttp_model_measure)m))
-					post->constant &= ~(1u << m);
-		}
-}
 
 static double mean_or_nan(const struct ttp_moments *m)
 {
@@ -241,7 +196,18 @@ static void check_after(const struct query_run *run, struct ttp_result *out)
 	out->post.kept_difference = mean_or_nan(&kept);
 	out->post.dropped_difference = mean_or_nan(&dropped);
 	out->relative_error = ttp_relative_error(out, TTP_CALC);
-	find_constants(run, &out->post);
+	/* model measures that are the same in all executions */
+	const struct query_execution *first = NULL;
+	out->post.constant = (1u << TTP_MODEL_MEASURES) - 1;
+	for (size_t i = 0; i < run->at.count; i++)
+		for (size_t k = 0; k < run->at.items[i].executions.count; k++) {
+			const struct query_execution *x = &run->at.items[i].executions.items[k];
+			first = first ? first : x;
+			for (int m = 0; m < TTP_MODEL_MEASURES; m++)
+				if (ttp_model_value(x, (enum ttp_model_measure)m) !=
+				    ttp_model_value(first, (enum ttp_model_measure)m))
+					out->post.constant &= ~(1u << m);
+		}
 	xfree(times);
 	xfree(bits);
 }
@@ -268,7 +234,15 @@ void ttp_judge(const struct query_run *run, const struct ttp_options *options,
 		at->cpu = ttp_figure_of(q, fired, TTP_PART_CPU);
 		at->device = ttp_figure_of(q, fired, TTP_PART_DEVICE);
 		at->blocked = ttp_figure_of(q, fired, TTP_PART_BLOCKED);
-		at->read_share = read_share_of(q);
+		double bytes = 0, n = 0;
+		for (size_t k = 0; k < q->executions.count; k++) {
+			const struct query_execution *x = &q->executions.items[k];
+			if (x->timed_out || x->read_bytes == ABSENT_NS)
+				continue;
+			bytes += (double)x->read_bytes;
+			n++;
+		}
+		at->read_share = n > 0 && q->table_bytes ? bytes / n / (double)q->table_bytes : NAN;
 		at->drop = drop_of(q, fired, options, at);
 		if (at->drop)
 			out->dropped[at->drop]++;

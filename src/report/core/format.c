@@ -1,6 +1,7 @@
 #include "report/core/format.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -296,6 +297,21 @@ void put_paragraph(struct strbuf *out, const struct paragraph *p, const char *te
 		room = p->width > p->indent ? p->width - p->indent : 1;
 	}
 	free(safe);
+}
+
+void put_wrapped(struct strbuf *out, const struct style *style, const char *first, size_t indent,
+		 const char *fmt, ...)
+{
+	const struct paragraph p = { .width = style->width ? style->width : 80,
+				     .indent = indent,
+				     .first = first };
+	struct strbuf text = { 0 };
+	va_list args;
+	va_start(args, fmt);
+	strbuf_vprintf(&text, fmt, args);
+	va_end(args);
+	put_paragraph(out, &p, strbuf_text(&text));
+	strbuf_release(&text);
 }
 
 void put_headline(struct strbuf *out, size_t width, bool colour, const char *text)

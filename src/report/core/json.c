@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "report/core/format.h"
+#include "report/core/shapes.h"
 
 /* "pt_ns.net" is the member net of the object pt_ns, which is made where it is not there yet. */
 static void set_at(json_t *o, const char *path, json_t *value)
@@ -29,13 +30,34 @@ static json_t *leaf_json(const struct field_cursor *c, const void *object)
 {
 	const struct field *f = &c->leaf;
 	const void *p = (const char *)object + f->offset;
-	if (!field_given(c, object) || f->kind == FIELD_ANY || f->kind == FIELD_MAP)
+	if (f->flags & FIELD_BY_HAND && f->kind == FIELD_LIST)
+		return json_array();
+	if (f->flags & FIELD_BY_HAND && f->kind == FIELD_MAP)
+		return json_object();
+	if (!field_given(c, object) || f->kind == FIELD_ANY)
 		return json_null();
 	if (f->kind == FIELD_OBJECT) {
 		struct field_cursor first = { .fields = f->shape->fields };
-		bool absent = f->flags & FIELD_ZERO_ABSENT && field_next(&first) &&
-			      !field_value(&first, p).integer;
-		return absent ? json_null() : json_shape(f->shape, p);
+		struct value v = { IS_BOOL };
+		if (f->flags & FIELD_ZERO_ABSENT && field_next(&first))
+			v = field_value(&first, p);
+		return v.type == IS_ABSENT || (v.type == IS_INTEGER && !v.integer)
+			       ? json_null()
+			       : json_shape(f->shape, p);
+	}
+	if (f->kind == FIELD_MAP && !f->item) {
+		json_t *map = *(json_t *const *)p;
+		return map ? json_incref(map) : json_null();
+	}
+	if (f->kind == FIELD_MAP) {
+		const ARRAY(struct fact) *pairs = p;
+		json_t *map = json_object();
+		for (size_t i = 0; i < pairs->count; i++) {
+			char *key = text_utf8(pairs->items[i].key);
+			json_object_set_new(map, key, json_text(pairs->items[i].value));
+			xfree(key);
+		}
+		return map;
 	}
 	if (f->kind == FIELD_LIST) {
 		const ARRAY(char) *list = p;
@@ -137,39 +159,14 @@ json_t *json_id(int64_t id)
 	return id ? json_integer(id) : json_null();
 }
 
-json_t *json_summary(const struct summary *s)
-{
-	if (!s->n)
-		return json_null();
-	double spread = s->n > 1 ? 1 : NAN; /* one value has none */
-	json_t *o = json_object();
-	json_object_set_new(o, "n", json_integer((json_int_t)s->n));
-	json_object_set_new(o, "mean_ns", json_real(s->mean));
-	json_object_set_new(o, "stddev_ns", json_real_or_null(s->stddev * spread));
-	json_object_set_new(o, "relative_error", json_real_or_null(s->relative_error * spread));
-	json_object_set_new(o, "median_ns", json_real(s->median));
-	json_object_set_new(o, "mad_ns", json_real_or_null(s->mad * spread));
-	json_object_set_new(o, "min_ns", json_real(s->min));
-	json_object_set_new(o, "max_ns", json_real(s->max));
-	json_object_set_new(o, "ci_low_ns", json_real_or_null(s->ci_low * spread));
-	json_object_set_new(o, "ci_high_ns", json_real_or_null(s->ci_high * spread));
-	return o;
-}
-
 json_t *json_machine(const struct machine *machine)
 {
 	char fingerprint[17];
 	if (!machine)
 		return json_null();
-	json_t *o = json_object(), *facts = json_object();
+	json_t *o = json_shape(&machine_shape, machine);
 	machine_fingerprint(machine, fingerprint);
 	json_object_set_new(o, "fingerprint", json_string(fingerprint));
-	for (size_t i = 0; i < machine->facts.count; i++) {
-		char *key = text_utf8(machine->facts.items[i].key);
-		json_object_set_new(facts, key, json_text(machine->facts.items[i].value));
-		xfree(key);
-	}
-	json_object_set_new(o, "facts", facts);
 	return o;
 }
 
@@ -179,40 +176,14 @@ json_t *json_parsed(const char *text)
 	return o ? o : json_null();
 }
 
-json_t *json_conditions(const struct conditions *c)
-{
-	return c->all ? json_incref(c->all) : json_null();
-}
-
-json_t *json_finding(const struct finding *f)
-{
-	json_t *o = json_object();
-	json_object_set_new(o, "id", json_text(f->id));
-	json_object_set_new(o, "severity", json_string(severity_name(f->severity)));
-	json_object_set_new(o, "condition", json_text(f->condition));
-	json_object_set_new(o, "effect", json_text(f->effect));
-	json_object_set_new(o, "remedy", json_text(f->remedy));
-	json_object_set_new(o, "command", json_boolean(f->command));
-	json_object_set_new(o, "source", json_text(f->source));
-	return o;
-}
-
 json_t *json_run(const struct run *run)
 {
-	if (!run)
-		return json_null();
-	json_t *o = json_object();
-	json_object_set_new(o, "id", json_id(run->id));
-	json_object_set_new(o, "name", json_text(run->name));
-	json_object_set_new(o, "command_line", json_text(run->command));
-	json_object_set_new(o, "status", json_string(run_status_name(run->status)));
-	json_object_set_new(o, "started_at", json_date(run->started_at_ns));
-	json_object_set_new(o, "ended_at", json_date(run->ended_at_ns));
-	json_object_set_new(o, "conditions", json_conditions(&run->conditions));
-	json_object_set_new(o, "tags", json_text(run->tags));
-	json_object_set_new(o, "not_seen", json_text(run->not_seen));
-	json_object_set_new(o, "version", json_text(run->version));
-	return o;
+	return run ? json_shape(&stored_run_shape, run) : json_null();
+}
+
+void json_append(json_t *o, const char *key, json_t *value)
+{
+	json_array_append_new(json_object_get(o, key), value);
 }
 
 void json_set_count(json_t *o, const char *key, uint64_t n)

@@ -1,66 +1,94 @@
 /* What the documents of this folder are made of: docs/schema/ comes from it. */
 #include "report/core/shapes.h"
 
-static const char *const status_names[] = { "going", "complete", "interrupted", "failed" };
-static const char *const severity_names[] = { "unknown", "ok", "note", "warn", "bad" };
-static const char *const verdict_names[] = { "ok", "note", "warn", "bad" };
+#include "protocol/doctor/doctor.h"
+#include "protocol/emp/emp.h"
+#include "record/execution.h"
+
 static const char *const state_names[] = { "would change", "changed",  "as wanted", "absent",
 					   "refused",	   "restored", "left" };
 
+#define X(member, ...) FACT(struct summary, member, __VA_ARGS__)
+#define ALWAYS .flags = FIELD_ALWAYS
+#define SPREAD .flags = FIELD_OF_SEVERAL, .bits = offsetof(struct summary, n)
+#define POSITIVE .more = "\"minimum\": 0"
+static const struct field summary_fields[] = {
+	X(n, "n", FIELD_U64, NULL, .more = "\"minimum\": 1"),
+	X(mean, "mean_ns", FIELD_REAL, NULL, ALWAYS, POSITIVE),
+	X(stddev, "stddev_ns", FIELD_REAL, "null: of one value.", SPREAD, POSITIVE),
+	X(relative_error, "relative_error", FIELD_REAL, NULL, SPREAD, POSITIVE),
+	X(median, "median_ns", FIELD_REAL, NULL, ALWAYS, POSITIVE),
+	X(mad, "mad_ns", FIELD_REAL, NULL, SPREAD, POSITIVE),
+	X(min, "min_ns", FIELD_REAL, NULL, ALWAYS, POSITIVE),
+	X(max, "max_ns", FIELD_REAL, NULL, ALWAYS, POSITIVE),
+	X(ci_low, "ci_low_ns", FIELD_REAL, NULL, SPREAD),
+	X(ci_high, "ci_high_ns", FIELD_REAL, NULL, SPREAD),
+	{ 0 },
+};
+const struct shape summary_shape = { "summary", NULL, summary_fields };
+#undef X
+
 static const struct field machine_fields[] = {
-	{ "fingerprint", FIELD_HASH, .flags = FIELD_ALWAYS },
-	{ "facts", FIELD_MAP, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
+	{ "fingerprint", FIELD_HASH, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
+	FACT(struct machine, facts, "facts", FIELD_MAP, NULL, .item = FIELD_TEXT,
+	     .flags = FIELD_ALWAYS),
 	{ 0 },
 };
 const struct shape machine_shape = { "machine", NULL, machine_fields };
 
+#define X(member, ...) FACT(struct emp_warning, member, __VA_ARGS__)
 static const struct field warning_fields[] = {
-	{ "id", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "text", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "remedy", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	X(id, "id", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
+	X(text, "text", FIELD_NAME, NULL),
+	X(remedy, "remedy", FIELD_NAME, NULL),
 	{ 0 },
 };
 const struct shape warning_shape = { "warning", NULL, warning_fields };
+#undef X
 
-static const struct field noise_run_fields[] = {
-	{ "id", FIELD_ID, .meaning = "In the lab; null: not stored." },
-	{ "name", FIELD_TEXT },
-	{ "command_line", FIELD_TEXT },
-	{ "status", FIELD_ENUM, .limit = 4, .names = status_names },
-	{ "started_at", FIELD_DATE },
-	{ "ended_at", FIELD_DATE },
-	{ "conditions", FIELD_MAP, .flags = FIELD_MAYBE,
-	  .meaning = "Every option that shaped the run." },
-	{ "tags", FIELD_TEXT },
-	{ "not_seen", FIELD_TEXT, .meaning = "What could not be seen, a sentence." },
-	{ "version", FIELD_TEXT, .meaning = "Of tare." },
+#define X(member, ...) FACT(struct run, member, __VA_ARGS__)
+static const struct field stored_run_fields[] = {
+	X(id, "id", FIELD_ID, "In the lab; null: not stored."),
+	X(name, "name", FIELD_TEXT, NULL),
+	X(command, "command_line", FIELD_TEXT, NULL),
+	X(status, "status", FIELD_ENUM, NULL, .limit = RUN_FAILED + 1, .names = run_status_names),
+	X(started_at_ns, "started_at", FIELD_DATE, NULL),
+	X(ended_at_ns, "ended_at", FIELD_DATE, NULL),
+	X(conditions.all, "conditions", FIELD_MAP, "Every option that shaped the run.",
+	  .flags = FIELD_ZERO_ABSENT),
+	X(tags, "tags", FIELD_TEXT, NULL),
+	X(not_seen, "not_seen", FIELD_TEXT, "What could not be seen, a sentence."),
+	X(version, "version", FIELD_TEXT, "Of tare."),
 	{ 0 },
 };
-const struct shape noise_run_shape = { "noise_run", NULL, noise_run_fields };
+const struct shape stored_run_shape = { "stored_run", NULL, stored_run_fields };
+#undef X
 
 static const struct field doctor_counts_fields[] = {
 	{ "unknown", FIELD_U64 }, { "ok", FIELD_U64 },	{ "note", FIELD_U64 },
 	{ "warn", FIELD_U64 },	  { "bad", FIELD_U64 }, { 0 },
 };
-const struct shape doctor_counts_shape = {
+static const struct shape doctor_counts_shape = {
 	"doctor_counts", "checks by severity; all of them, whether listed in findings or not",
 	doctor_counts_fields, "\"additionalProperties\": false"
 };
 
+#define X(member, ...) FACT(struct finding, member, __VA_ARGS__)
 static const struct field finding_fields[] = {
-	{ "id", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "of the check; stable",
-	  .more = "\"pattern\": \"^[a-z_]+$\"" },
-	{ "severity", FIELD_ENUM, .limit = 5, .names = severity_names },
-	{ "condition", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "what was found" },
-	{ "effect", FIELD_TEXT, .flags = FIELD_ALWAYS,
-	  .meaning = "what it does to a measurement; empty when ok or unknown" },
-	{ "remedy", FIELD_TEXT, .flags = FIELD_ALWAYS,
-	  .meaning = "what mends it; empty when ok or unknown" },
-	{ "command", FIELD_BOOL, .meaning = "the remedy is a shell command, not a sentence" },
-	{ "source", FIELD_TEXT, .flags = FIELD_ALWAYS,
-	  .meaning = "who asks for it: EMP v3, TTP step 0 (b), pyperf, tuned, temci, tare" },
+	X(id, "id", FIELD_TEXT, "of the check; stable", .flags = FIELD_ALWAYS,
+	  .more = "\"pattern\": \"^[a-z_]+$\""),
+	X(severity, "severity", FIELD_ENUM, NULL, .limit = SEVERITY_BAD + 1,
+	  .names = severity_names),
+	X(condition, "condition", FIELD_NAME, "what was found"),
+	X(effect, "effect", FIELD_NAME, "what it does to a measurement; empty when ok or unknown"),
+	X(remedy, "remedy", FIELD_NAME, "what fixes it; empty when ok or unknown"),
+	X(command, "command", FIELD_BOOL, "the remedy is a shell command, not a sentence"),
+	X(source, "source", FIELD_TEXT,
+	  "who asks for it: EMP v3, TTP step 0 (b), pyperf, tuned, temci, tare",
+	  .flags = FIELD_ALWAYS),
 	{ 0 },
 };
+#undef X
 const struct shape finding_shape = { "finding", NULL, finding_fields,
 				     "\"additionalProperties\": false" };
 
@@ -69,7 +97,7 @@ static const struct field doctor_fields[] = {
 	{ "fingerprint", FIELD_HASH, .flags = FIELD_ALWAYS,
 	  .meaning =
 		  "over the facts that make two runs comparable: all but those beginning with 'now.'" },
-	{ "verdict", FIELD_ENUM, .limit = 4, .names = verdict_names, .flags = FIELD_OPTIONAL,
+	{ "verdict", FIELD_ENUM, .limit = 4, .names = &severity_names[1], .flags = FIELD_OPTIONAL,
 	  .meaning = "the worst severity found" },
 	{ "counts", FIELD_OBJECT, .shape = &doctor_counts_shape,
 	  .flags = FIELD_OPTIONAL | FIELD_BY_HAND,
@@ -98,8 +126,8 @@ static const struct field change_fields[] = {
 	{ "why", FIELD_TEXT },
 	{ 0 },
 };
-const struct shape change_shape = { "change", NULL, change_fields,
-				    "\"additionalProperties\": false" };
+static const struct shape change_shape = { "change", NULL, change_fields,
+					   "\"additionalProperties\": false" };
 
 static const struct field knob_fields[] = {
 	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS, .more = "\"pattern\": \"^[a-z-]+$\"" },
@@ -109,7 +137,8 @@ static const struct field knob_fields[] = {
 	{ "effect", FIELD_TEXT, .flags = FIELD_ALWAYS },
 	{ 0 },
 };
-const struct shape knob_shape = { "knob", NULL, knob_fields, "\"additionalProperties\": false" };
+static const struct shape knob_shape = { "knob", NULL, knob_fields,
+					 "\"additionalProperties\": false" };
 
 static const struct field status_fields[] = {
 	{ "quiet", FIELD_BOOL, .meaning = "something is to be put back" },
@@ -120,8 +149,8 @@ static const struct field status_fields[] = {
 	{ "changes", FIELD_U64 },
 	{ 0 },
 };
-const struct shape status_shape = { "status", NULL, status_fields,
-				    "\"additionalProperties\": false" };
+static const struct shape status_shape = { "status", NULL, status_fields,
+					   "\"additionalProperties\": false" };
 
 static const struct field quiet_fields[] = {
 	{ "tare", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "version of tare" },

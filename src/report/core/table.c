@@ -33,8 +33,10 @@ void table_free(struct table *t)
 	for (size_t i = 0; i < 2 * t->width; i++)
 		xfree(t->strings[i]);
 	xfree(t->strings);
-	for (size_t i = 0; i < t->cells.count; i++)
+	for (size_t i = 0; i < t->cells.count; i++) {
 		xfree(t->cells.items[i].text);
+		xfree(t->cells.items[i].shorter);
+	}
 	array_release(&t->cells);
 	xfree(t->columns);
 	xfree(t);
@@ -77,6 +79,17 @@ void table_add_shown(struct table *t, double value, const char *shown)
 					     .text = text_utf8(shown),
 					     .integer = present ? (int64_t)value : 0,
 					     .number = value });
+}
+
+void table_add_either(struct table *t, const char *text, const char *shorter)
+{
+	table_add_text(t, text);
+	t->cells.items[t->cells.count - 1].shorter = display_copy(shorter);
+}
+
+void table_paint(struct table *t, const char *colour)
+{
+	t->cells.items[t->cells.count - 1].colour = colour;
 }
 
 void table_add_date(struct table *t, int64_t realtime_ns)
@@ -218,15 +231,15 @@ static void put_number(const struct column *c, const struct cell *cell, const ch
 		       char out[WORDS])
 {
 	double value = c->sign ? fabs(cell->number) : cell->number;
-	int decimals = cell->scale.ns ? cell->scale.decimals : c->decimals - 1;
+	int decimals = cell->scale.ns > 0 ? cell->scale.decimals : c->decimals - 1;
 	struct scale scale = cell->scale;
 	switch (c->type) {
 	case COLUMN_DURATION:
-		if (!scale.ns && c->decimals) {
+		if (scale.ns <= 0 && c->decimals) {
 			scale = scale_for(value, c->unit);
 			scale.decimals = decimals;
 		}
-		if (!scale.ns) {
+		if (scale.ns <= 0) {
 			format_duration(value, c->digits ? c->digits : 4, c->unit, out);
 			break;
 		}
@@ -397,19 +410,23 @@ static void fit_widths(const struct table *t, size_t width, size_t *widths)
 	}
 }
 
-static void put_row(const struct table *t, char *const *row, const size_t *widths,
-		    struct strbuf *out)
+/* cells: what it is made of; NULL: titles. */
+static void put_row(const struct table *t, char *const *row, const struct cell *cells,
+		    const size_t *widths, bool colours, struct strbuf *out)
 {
 	for (size_t c = 0; c < t->width; c++) {
 		struct strbuf cell = { 0 };
 		if (is_left_out(widths, c))
 			continue;
-		(t->columns[c].middle ? put_middle : put_fitted)(&cell, row[c], widths[c]);
+		const char *shown = row[c], *colour = cells && colours ? cells[c].colour : NULL;
+		if (cells && cells[c].shorter && text_width(shown) > widths[c])
+			shown = cells[c].shorter;
+		(t->columns[c].middle ? put_middle : put_fitted)(&cell, shown, widths[c]);
 		size_t gap = widths[c] - text_width(strbuf_text(&cell));
 		bool last = c + 1 == t->width;
 		if (table_right(&t->columns[c]))
 			strbuf_pad(out, ' ', gap);
-		strbuf_puts(out, strbuf_text(&cell));
+		put_coloured(out, colour && cell.length, colour ? colour : "", strbuf_text(&cell));
 		if (!last)
 			strbuf_pad(out, ' ', 2 + (table_right(&t->columns[c]) ? 0 : gap));
 		strbuf_release(&cell);
@@ -431,13 +448,17 @@ void table_render_text(const struct table *t, const struct style *style, struct 
 			size_t width = text_width(*cell);
 			widths[c] = width > widths[c] ? width : widths[c];
 		}
+	for (size_t c = 0; c < t->width && style && style->width; c++)
+		if (t->columns[c].most && widths[c] > t->columns[c].most)
+			widths[c] = t->columns[c].most;
 	leave_out(t, style ? style->width : 0, widths);
 	fit_widths(t, style ? style->width : 0, widths);
 	for (size_t r = 0; r <= rows; r++) {
 		bool bold = !r && style && style->colour;
 		if (bold)
 			strbuf_puts(out, BOLD);
-		put_row(t, text + r * t->width, widths, out);
+		put_row(t, text + r * t->width, r ? table_cell(t, r - 1, 0) : NULL, widths,
+			style && style->colour, out);
 		strbuf_puts(out, bold ? RESET "\n" : "\n");
 	}
 	for (size_t i = 0; i < (rows + 1) * t->width; i++)

@@ -5,8 +5,10 @@
 
 #include "base/text.h"
 #include "report/chart/chart.h"
-#include "report/core/format.h"
-#include "report/noise/diff.h"
+#include "report/core/json.h"
+#include "report/core/shapes.h"
+#include "report/noise/rows.h"
+#include "report/page/documents.h"
 #include "report/time/several.h"
 
 #define MOST_FACTS 4 /* named */
@@ -14,15 +16,16 @@
 
 /* ---- words ---- */
 
-struct noise_amount noise_amount_of(const struct noise *n)
+struct noise_side noise_side_of(const struct noise_view *v)
 {
-	struct noise_amount a = { 0 };
-	for (size_t i = 0; i < n->cpus.count; i++) {
-		a.window_ns += (double)n->cpus.items[i].window_ns;
-		if (n->cpus.items[i].threshold_ns > a.threshold_ns)
-			a.threshold_ns = n->cpus.items[i].threshold_ns;
+	struct noise_side side = { v->run->id, run_title(v->run), .noise = *v->noise };
+	for (size_t i = 0; i < v->noise->cpus.count; i++) {
+		const struct noise_cpu *c = &v->noise->cpus.items[i];
+		side.window_ns += c->window_ns;
+		if (c->threshold_ns > side.threshold_ns)
+			side.threshold_ns = c->threshold_ns;
 	}
-	return a;
+	return side;
 }
 
 /* Three digits, never an exponent. */
@@ -113,18 +116,13 @@ void noise_diff_verdict(const struct noise *base, const struct noise *run,
 static void put_run(const struct noise_view *v, struct strbuf *out)
 {
 	char time[WORDS];
-	struct noise_amount a = noise_amount_of(v->noise);
+	struct noise_side side = noise_side_of(v);
 	size_t cpus = v->noise->cpus.count;
-	strbuf_puts(out, run_title(v->run));
-	if (v->run->id)
-		strbuf_printf(out, " (run %lld)", (long long)v->run->id);
-	format_duration(cpus ? a.window_ns / (double)cpus : 0, 3, TIME_UNIT_AUTO, time);
+	strbuf_puts(out, side.name);
+	if (side.run)
+		strbuf_printf(out, " (run %lld)", (long long)side.run);
+	format_duration(cpus ? (double)side.window_ns / (double)cpus : 0, 3, TIME_UNIT_AUTO, time);
 	strbuf_printf(out, ", %s on %zu CPU%s", time, cpus, cpus == 1 ? "" : "s");
-}
-
-static void add_note(note_list *list, const char *text)
-{
-	array_push(list, xstrdup(text));
 }
 
 static bool same_cpus(const struct noise *a, const struct noise *b)
@@ -142,6 +140,7 @@ static void note_facts(const struct machine *base, const struct machine *run, no
 {
 	struct strbuf text = { 0 };
 	size_t count = 0;
+	strbuf_puts(&text, "The machine is not set up the same: ");
 	for (size_t i = 0; i < run->facts.count; i++) {
 		const struct fact *f = &run->facts.items[i];
 		const char *was = machine_get(base, f->key);
@@ -152,14 +151,9 @@ static void note_facts(const struct machine *base, const struct machine *run, no
 	}
 	if (count > MOST_FACTS)
 		strbuf_printf(&text, " and %zu more", count - MOST_FACTS);
-	if (count) {
-		char *all = xstrdup(text.text);
-		strbuf_clear(&text);
-		strbuf_printf(&text, "The machine is not set up the same: %s differ%s.", all,
-			      count == 1 ? "s" : "");
-		add_note(list, text.text);
-		xfree(all);
-	}
+	strbuf_printf(&text, " differ%s.", count == 1 ? "s" : "");
+	if (count)
+		array_push(list, strbuf_detach(&text));
 	strbuf_release(&text);
 }
 
@@ -167,32 +161,38 @@ void noise_diff_notes(const struct noise_view *of_base, const struct noise_view 
 		      note_list *list)
 {
 	const struct noise *base = of_base->noise, *run = of_run->noise;
-	uint64_t before = noise_amount_of(base).threshold_ns,
-		 after = noise_amount_of(run).threshold_ns;
-	char text[3 * WORDS];
+	uint64_t before = noise_side_of(of_base).threshold_ns,
+		 after = noise_side_of(of_run).threshold_ns;
 	if (base->kernel != run->kernel)
-		add_note(list, base->kernel
-				       ? "This run has no names from the kernel: by source the two "
-					 "cannot be compared."
-				       : "The baseline has no names from the kernel: by source the "
-					 "two cannot be compared.");
+		array_push(
+			list,
+			xstrdup(base->kernel
+					? "This run has no names from the kernel: by source the two "
+					  "cannot be compared."
+					: "The baseline has no names from the kernel: by source the "
+					  "two cannot be compared."));
 	else if (base->steal_told != run->steal_told)
-		add_note(list, "Steal is known in one of the two only: in the other it is "
-			       "unexplained.");
+		array_push(list,
+			   xstrdup("Steal is known in one of the two only: in the other it is "
+				   "unexplained."));
 	if (base->realtime != run->realtime)
-		add_note(list, "The loop was of the real-time class in one of the two only: what "
-			       "may interrupt it differs.");
+		array_push(
+			list,
+			xstrdup("The loop was of the real-time class in one of the two only: what "
+				"may interrupt it differs."));
 	if (!same_cpus(base, run))
-		add_note(list, "They are of different CPUs.");
+		array_push(list, xstrdup("They are of different CPUs."));
 	if (before > after + after / 4 || after > before + before / 4) {
+		struct strbuf text = { 0 };
 		char was[WORDS], is[WORDS];
 		format_duration((double)before, 3, TIME_UNIT_AUTO, was);
 		format_duration((double)after, 3, TIME_UNIT_AUTO, is);
-		snprintf(text, sizeof text,
-			 "The thresholds differ, %s before and %s now: detours between them are "
-			 "in one of the two only.",
-			 was, is);
-		add_note(list, text);
+		strbuf_printf(
+			&text,
+			"The thresholds differ, %s before and %s now: detours between them are "
+			"in one of the two only.",
+			was, is);
+		array_push(list, strbuf_detach(&text));
 	}
 	if (of_base->machine && of_run->machine)
 		note_facts(of_base->machine, of_run->machine, list);
@@ -207,65 +207,8 @@ void noise_diff_notes_release(note_list *list)
 
 /* ---- the table: a source takes two lines, before above after ---- */
 
-#define CHANGE_COLUMNS 8
-#define RATE_COLUMNS 7
-#define TIME_COLUMNS 9
-#define RATIO_COLUMNS 20
-#define SHORT_RATIO_COLUMNS 8
-#define P_COLUMNS 8
-#define SOURCE_MOST 40
-#define FULL_WIDTH 80
-
-struct layout {
-	size_t source, ratio;
-	bool longest; /* has a column; and ratios their intervals */
-	bool colour;
-};
-
-static struct layout layout_for(const struct noise_style *style)
-{
-	struct layout l = { .longest = style->width >= FULL_WIDTH, .colour = style->colour };
-	l.ratio = l.longest ? RATIO_COLUMNS : SHORT_RATIO_COLUMNS;
-	l.source = style->width - CHANGE_COLUMNS - RATE_COLUMNS - TIME_COLUMNS -
-		   (l.longest ? TIME_COLUMNS : 0) - l.ratio - P_COLUMNS;
-	if (l.source > SOURCE_MOST)
-		l.source = SOURCE_MOST;
-	return l;
-}
-
-static void put_right(struct strbuf *out, const char *text, size_t columns)
-{
-	size_t width = text_width(text);
-	strbuf_pad(out, ' ', width < columns ? columns - width : 1);
-	strbuf_puts(out, text);
-}
-
-static void put_cell(struct strbuf *out, const char *text, size_t columns)
-{
-	struct strbuf cell = { 0 };
-	char *safe = display_copy(text);
-	put_middle(&cell, safe, columns);
-	put_columns(out, strbuf_text(&cell), columns);
-	strbuf_release(&cell);
-	xfree(safe);
-}
-
-static void put_figures(const struct layout *l, double rate, double share, uint64_t longest_ns,
-			struct strbuf *out)
-{
-	char words[WORDS] = "-";
-	if (rate > 0)
-		format_rate(rate, words);
-	put_right(out, words, RATE_COLUMNS);
-	if (rate > 0)
-		format_duration(share * NS_PER_S, 3, TIME_UNIT_AUTO, words);
-	put_right(out, words, TIME_COLUMNS);
-	if (!l->longest)
-		return;
-	if (rate > 0)
-		format_duration((double)longest_ns, 3, TIME_UNIT_AUTO, words);
-	put_right(out, words, TIME_COLUMNS);
-}
+#define RATIO_LEAST 24
+#define FULL_WIDTH 80 /* with the longest, and ratios with their intervals */
 
 static const char *change_colour(enum jitter_change change)
 {
@@ -287,63 +230,42 @@ static const char *class_word(const struct jitter_source_diff *s)
 	return words[s->class] ? words[s->class] : noise_class_name(s->class);
 }
 
-/* What is not sure is not the same: that is where a difference is sure, but small. */
-static const char *change_word(const struct jitter_source_diff *s)
-{
-	return s->change == JITTER_SAME && !jitter_diff_sure(s) ? "unsure"
-								: jitter_change_name(s->change);
-}
-
-static void put_source(const struct layout *l, const struct jitter_source_diff *s,
-		       struct strbuf *out)
+static void add_figures(struct table *t, double rate, double share, uint64_t longest_ns)
 {
 	char words[WORDS];
-	struct strbuf ratio = { 0 };
-	const char *change = change_word(s);
-	put_coloured(out, l->colour, change_colour(s->change), change);
-	strbuf_pad(out, ' ', CHANGE_COLUMNS - strlen(change));
-	put_cell(out, s->name, l->source);
-	put_figures(l, s->base_rate, s->base_share, s->base_max_ns, out);
-	strbuf_putc(out, '\n');
-	strbuf_pad(out, ' ', CHANGE_COLUMNS);
-	put_cell(out, class_word(s), l->source);
-	put_figures(l, s->run_rate, s->run_share, s->run_max_ns, out);
-	if (isnan(s->ratio)) {
-		strbuf_putc(&ratio, '-');
-	} else {
-		format_ratio(s->ratio, words);
-		strbuf_puts(&ratio, words);
-		if (l->longest) {
-			strbuf_putc(&ratio, ' ');
-			put_interval(s->ratio_low, s->ratio_high, &ratio);
-		}
-	}
-	put_right(out, strbuf_text(&ratio), l->ratio);
-	if (isnan(s->p))
-		snprintf(words, sizeof words, "-");
-	else if (s->p < 0.001)
-		snprintf(words, sizeof words, "<0.001");
-	else
-		snprintf(words, sizeof words, "%.3f", s->p);
-	put_right(out, words, P_COLUMNS);
-	strbuf_putc(out, '\n');
-	strbuf_release(&ratio);
+	format_rate(rate, words);
+	table_add_shown(t, rate, rate > 0 ? words : "-");
+	table_add_number(t, rate > 0 ? share * NS_PER_S : NAN);
+	table_add_number(t, rate > 0 ? (double)longest_ns : NAN);
 }
 
-static void put_head(const struct layout *l, struct strbuf *out)
+static void add_source(struct table *t, const struct jitter_source_diff *s, bool full)
 {
-	struct strbuf head = { 0 };
-	put_columns(&head, "Change", CHANGE_COLUMNS);
-	put_columns(&head, "Source, class", l->source);
-	put_right(&head, "Per s", RATE_COLUMNS);
-	put_right(&head, "Lost/s", TIME_COLUMNS);
-	if (l->longest)
-		put_right(&head, "Longest", TIME_COLUMNS);
-	put_right(&head, l->longest ? "Ratio of lost" : "Ratio", l->ratio);
-	put_right(&head, "p", P_COLUMNS);
-	put_coloured(out, l->colour, BOLD, strbuf_text(&head));
-	strbuf_putc(out, '\n');
-	strbuf_release(&head);
+	char words[WORDS] = "-";
+	struct strbuf ratio = { 0 };
+	/* what is not sure is not the same: that is where a difference is sure, but small */
+	table_add_text(t, s->change == JITTER_SAME && !jitter_diff_sure(s)
+				  ? "unsure"
+				  : jitter_change_name(s->change));
+	table_paint(t, change_colour(s->change));
+	table_add_text(t, s->name);
+	add_figures(t, s->base_rate, s->base_share, s->base_max_ns);
+	table_add_text(t, "");
+	table_add_text(t, "");
+	table_add_text(t, "");
+	table_add_text(t, class_word(s));
+	add_figures(t, s->run_rate, s->run_share, s->run_max_ns);
+	if (!isnan(s->ratio))
+		format_ratio(s->ratio, words);
+	strbuf_puts(&ratio, words);
+	if (!isnan(s->ratio) && full) {
+		strbuf_putc(&ratio, ' ');
+		put_interval(s->ratio_low, s->ratio_high, &ratio);
+	}
+	table_add_text(t, strbuf_text(&ratio));
+	snprintf(words, sizeof words, "%.3f", s->p);
+	table_add_text(t, isnan(s->p) ? "-" : s->p < 0.001 ? "<0.001" : words);
+	strbuf_release(&ratio);
 }
 
 struct lost { /* per s, by sources [first, end) */
@@ -367,7 +289,17 @@ static struct lost lost_to(const struct jitter_diff *d, size_t first, size_t end
 static void put_sources(const struct jitter_diff *d, const struct noise_style *style,
 			struct strbuf *out)
 {
-	struct layout l = layout_for(style);
+	bool full = style->style.width >= FULL_WIDTH;
+	const struct column columns[] = {
+		{ "change", "Change", COLUMN_TEXT },
+		{ "source", "Source, class", COLUMN_TEXT, .middle = true },
+		{ "rate", "Per s", COLUMN_REAL },
+		{ "lost", "Lost/s", COLUMN_DURATION, .digits = 3 },
+		{ "longest", "Longest", COLUMN_DURATION, .digits = 3, .from = FULL_WIDTH },
+		{ "ratio", full ? "Ratio of lost" : "Ratio", COLUMN_TEXT, .right = true,
+		  .least = RATIO_LEAST },
+		{ "p", "p", COLUMN_TEXT, .right = true },
+	};
 	size_t all = d->sources.count, changed = 0;
 	while (changed < all && d->sources.items[changed].change != JITTER_SAME)
 		changed++;
@@ -376,13 +308,13 @@ static void put_sources(const struct jitter_diff *d, const struct noise_style *s
 		return;
 	strbuf_putc(out, '\n');
 	if (n) {
-		put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "" },
-			      "For each source, before above after; per s of one CPU; p is "
-			      "adjusted");
-		put_head(&l, out);
+		struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+		put_wrapped(out, &style->style, "", 0,
+			    "For each source, before above after; per s of one CPU; p is adjusted");
+		for (size_t i = 0; i < n; i++)
+			add_source(t, &d->sources.items[i], full);
+		table_put(t, &style->style, out);
 	}
-	for (size_t i = 0; i < n; i++)
-		put_source(&l, &d->sources.items[i], out);
 	if (n < changed) {
 		struct lost lost = lost_to(d, n, changed);
 		strbuf_printf(out, "and %zu more that changed (%s/s before, %s/s now)\n",
@@ -390,56 +322,49 @@ static void put_sources(const struct jitter_diff *d, const struct noise_style *s
 	}
 	if (style->most && changed < all) {
 		struct lost lost = lost_to(d, changed, all);
-		struct strbuf text = { 0 };
-		strbuf_printf(&text,
-			      "%zu source%s not surely grown or shrunk (%s/s before, %s/s now)",
-			      all - changed, all - changed == 1 ? " has" : "s have", lost.before,
-			      lost.after);
-		put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "" },
-			      strbuf_text(&text));
-		strbuf_release(&text);
+		put_wrapped(out, &style->style, "", 0,
+			    "%zu source%s not surely grown or shrunk (%s/s before, %s/s now)",
+			    all - changed, all - changed == 1 ? " has" : "s have", lost.before,
+			    lost.after);
 	}
 }
 
 /* ---- peaks ---- */
 
-static void put_peaks(const struct jitter_diff *d, const struct noise_style *style,
-		      struct strbuf *out)
+static void put_peaks(const struct jitter_diff *d, const struct style *style, struct strbuf *out)
 {
+	static const struct column columns[] = {
+		{ "lengths", "Lengths", COLUMN_TEXT },
+		{ "before", "Before/s", COLUMN_REAL },
+		{ "now", "Now/s", COLUMN_REAL },
+		{ "name", "Most by", COLUMN_TEXT, .middle = true },
+	};
 	if (!d->peak_count)
 		return;
-	strbuf_puts(out, "\nLengths that became more or less frequent\n");
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < d->peak_count; i++) {
 		const struct jitter_peak *p = &d->peaks[i];
-		char low[WORDS], high[WORDS], range[2 * WORDS + 8], before[WORDS], after[WORDS];
+		char low[WORDS], high[WORDS], range[2 * WORDS + 8];
 		struct scale scale = scale_for((double)p->high_ns, TIME_UNIT_AUTO);
-		struct strbuf line = { 0 };
 		format_figure((double)p->low_ns, &scale, low);
 		format_time((double)p->high_ns, &scale, high);
 		snprintf(range, sizeof range, "%s to %s", low, high);
-		strbuf_puts(&line, "  ");
-		put_columns(&line, range, 20);
-		format_rate(p->base_rate, before);
-		format_rate(p->run_rate, after);
-		put_right(&line, p->base_rate > 0 ? before : "0", 7);
-		strbuf_puts(&line, style->ascii ? " -> " : " → ");
-		put_columns(&line, p->run_rate > 0 ? after : "0", 6);
-		strbuf_puts(&line, " per s  ");
-		size_t used = text_width(strbuf_text(&line));
-		char *safe = display_copy(p->name);
-		put_middle(&line, safe, used < style->width ? style->width - used : 1);
-		xfree(safe);
-		strbuf_puts(out, strbuf_text(&line));
-		strbuf_putc(out, '\n');
-		strbuf_release(&line);
+		table_add_text(t, range);
+		format_rate(p->base_rate, low);
+		table_add_shown(t, p->base_rate, p->base_rate > 0 ? low : "0");
+		format_rate(p->run_rate, high);
+		table_add_shown(t, p->run_rate, p->run_rate > 0 ? high : "0");
+		table_add_text(t, p->name);
 	}
+	strbuf_puts(out, "\nLengths that became more or less frequent\n");
+	table_put(t, style, out);
 }
 
 /* ---- both densities, drawn ---- */
 
 #define PLOT_DECADES 5 /* from the top to nothing */
 
-static void put_densities(const struct jitter_diff *d, const struct noise_style *style,
+static void put_densities(const struct jitter_diff *d, const struct style *style,
 			  struct strbuf *out)
 {
 	struct chart *c = chart_new();
@@ -482,39 +407,65 @@ void noise_diff_text(const struct noise_view *base, const struct noise_view *run
 		     const struct jitter_diff *d, const struct noise_style *given,
 		     struct strbuf *out)
 {
-	struct noise_style style = given ? *given : (struct noise_style){ 0 };
+	struct noise_style style = noise_normal_style(given);
 	struct strbuf text = { 0 };
 	note_list notes = { 0 };
-	char before[WORDS], after[WORDS];
-	style.width = !style.width ? 80 : style.width < 60 ? 60 : style.width;
-	struct paragraph p = { .width = style.width,
-			       .first = "",
-			       .colour = style.colour ? BOLD : NULL };
+	char lost[WORDS];
 	noise_diff_verdict(base->noise, run->noise, d, &text);
+	struct paragraph p = { .width = style.style.width,
+			       .first = "",
+			       .colour = style.style.colour ? BOLD : NULL };
 	put_paragraph(out, &p, strbuf_text(&text));
-	p = (struct paragraph){ .width = style.width, .indent = 10, .first = "Baseline  " };
 	strbuf_clear(&text);
-	format_duration(d->base_share * NS_PER_S, 3, TIME_UNIT_AUTO, before);
-	format_duration(d->run_share * NS_PER_S, 3, TIME_UNIT_AUTO, after);
+	format_duration(d->base_share * NS_PER_S, 3, TIME_UNIT_AUTO, lost);
 	put_run(base, &text);
-	strbuf_printf(&text, "; %s lost per s of a CPU", before);
-	put_paragraph(out, &p, strbuf_text(&text));
+	put_wrapped(out, &style.style, "Baseline  ", 10, "%s; %s lost per s of a CPU",
+		    strbuf_text(&text), lost);
 	strbuf_clear(&text);
-	p.first = "This run  ";
+	format_duration(d->run_share * NS_PER_S, 3, TIME_UNIT_AUTO, lost);
 	put_run(run, &text);
-	strbuf_printf(&text, "; %s", after);
-	put_paragraph(out, &p, strbuf_text(&text));
+	put_wrapped(out, &style.style, "This run  ", 10, "%s; %s", strbuf_text(&text), lost);
 	noise_diff_notes(base, run, &notes);
-	p = (struct paragraph){ .width = style.width,
+	p = (struct paragraph){ .width = style.style.width,
 				.indent = 10,
 				.first = "Note      ",
-				.colour = style.colour ? YELLOW : NULL };
+				.colour = style.style.colour ? YELLOW : NULL };
 	for (size_t i = 0; i < notes.count; i++)
 		put_paragraph(out, &p, notes.items[i]);
 	put_sources(d, &style, out);
-	put_peaks(d, &style, out);
+	put_peaks(d, &style.style, out);
 	if (style.density)
-		put_densities(d, &style, out);
+		put_densities(d, &style.style, out);
 	noise_diff_notes_release(&notes);
 	strbuf_release(&text);
+}
+
+/* ---- JSON ---- */
+
+json_t *noise_diff_document(const struct noise_view *base, const struct noise_view *run,
+			    const struct jitter_diff *d)
+{
+	struct strbuf verdict = { 0 };
+	struct noise_diff_report report = { .base = noise_side_of(base),
+					    .run = noise_side_of(run),
+					    .diff = *d,
+					    .peaks = { d->peaks, d->peak_count },
+					    .grid_ns = { d->grid_ns, JITTER_GRID },
+					    .base_density = { d->base_density, JITTER_GRID },
+					    .run_density = { d->run_density, JITTER_GRID } };
+	noise_diff_verdict(base->noise, run->noise, d, &verdict);
+	report.text = strbuf_text(&verdict);
+	noise_diff_notes(base, run, &report.notes);
+	for (size_t i = 0; i < d->sources.count; i++)
+		report.counts[d->sources.items[i].change]++;
+	json_t *root = json_shape(&noise_diff_shape, &report);
+	noise_diff_notes_release(&report.notes);
+	strbuf_release(&verdict);
+	return root;
+}
+
+void noise_diff_json(const struct noise_view *base, const struct noise_view *run,
+		     const struct jitter_diff *d, struct strbuf *out)
+{
+	put_json(noise_diff_document(base, run, d), 2, out);
 }

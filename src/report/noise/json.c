@@ -17,22 +17,6 @@ static json_t *histogram_json(const struct noise_histogram *h)
 	return list;
 }
 
-static json_t *buckets_json(const struct noise *n, const struct noise_cpu *c)
-{
-	json_t *list = json_array();
-	for (unsigned i = 0; i < NOISE_BUCKETS; i++) {
-		struct noise_bucket_row row;
-		noise_bucket_row_of(c, i, &row);
-		if (!row.detours.count && !row.master.count)
-			continue;
-		noise_hide_untold(n, row.detours.class_ns);
-		if (!n->kernel)
-			row.detours.overlap_ns = row.master.count = row.master.ns = ABSENT_NS;
-		json_array_append_new(list, json_shape(&noise_bucket_shape, &row));
-	}
-	return list;
-}
-
 /* What the run could not know is made absent in a copy. */
 static json_t *cpu_json(const struct noise *n, const struct noise_cpu *given)
 {
@@ -82,16 +66,13 @@ static json_t *cpu_json(const struct noise *n, const struct noise_cpu *given)
 		json_object_set_new(told, "lengths", histogram_json(&x->told_lengths));
 		json_object_set_new(combination, "told", told);
 	}
-	json_object_set_new(o, "buckets", buckets_json(n, given));
+	json_object_set_new(o, "buckets", list = json_array());
+	for (unsigned i = 0; i < NOISE_BUCKETS; i++) {
+		struct noise_bucket_row row;
+		if (noise_bucket_told(n, given, i, &row))
+			json_array_append_new(list, json_shape(&noise_bucket_shape, &row));
+	}
 	return o;
-}
-
-json_t *noise_cpus_json(const struct noise *n)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < n->cpus.count; i++)
-		json_array_append_new(list, json_count(n->cpus.items[i].cpu));
-	return list;
 }
 
 json_t *noise_document(const struct noise_view *v)
@@ -103,7 +84,6 @@ json_t *noise_document(const struct noise_view *v)
 	json_t *root = json_shape(&noise_shape, &n), *list = json_array();
 	json_object_set_new(root, "run", json_run(v->run));
 	json_object_set_new(root, "machine", json_machine(v->machine));
-	json_object_set_new(json_object_get(root, "settings"), "cpus", noise_cpus_json(&n));
 	noise_together(&n, &together);
 	json_object_set_new(root, "together", cpu_json(&n, &together));
 	noise_cpu_release(&together);

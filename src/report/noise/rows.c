@@ -191,6 +191,18 @@ void noise_hide_untold(const struct noise *n, uint64_t class_ns[NOISE_CLASSES])
 			class_ns[class] = ABSENT_NS;
 }
 
+bool noise_bucket_told(const struct noise *n, const struct noise_cpu *c, unsigned bucket,
+		       struct noise_bucket_row *out)
+{
+	noise_bucket_row_of(c, bucket, out);
+	if (!out->detours.count && !out->master.count)
+		return false;
+	noise_hide_untold(n, out->detours.class_ns);
+	if (!n->kernel)
+		out->detours.overlap_ns = out->master.count = out->master.ns = ABSENT_NS;
+	return true;
+}
+
 void noise_coverage_of(const struct noise *n, const struct noise_cpu *c, uint64_t from_ns,
 		       struct noise_coverage *out)
 {
@@ -222,11 +234,6 @@ double noise_window_s(const struct noise_cpu *c)
 	return (double)c->window_ns / 1e9;
 }
 
-static double per_window(const struct noise_cpu *c, double value)
-{
-	return c->window_ns ? value / (double)c->window_ns : NAN;
-}
-
 double noise_duty(const struct noise *n, const struct noise_cpu *c)
 {
 	double cpus = c->cpu == UINT32_MAX ? (double)n->cpus.count : 1;
@@ -236,7 +243,7 @@ double noise_duty(const struct noise *n, const struct noise_cpu *c)
 
 double noise_lost_share(const struct noise_cpu *c)
 {
-	return per_window(c, (double)c->total.ns);
+	return c->window_ns ? (double)c->total.ns / (double)c->window_ns : NAN;
 }
 
 double noise_detour_rate(const struct noise_cpu *c)
@@ -271,7 +278,7 @@ struct noise_bucket noise_histogram_sum(const struct noise_histogram *h, unsigne
 struct noise_style noise_normal_style(const struct noise_style *given)
 {
 	struct noise_style s = given ? *given : (struct noise_style){ 0 };
-	s.width = !s.width ? 80 : s.width < 60 ? 60 : s.width;
+	s.style = style_normal(&s.style);
 	return s;
 }
 
@@ -283,6 +290,15 @@ void put_cpus(const struct noise *n, struct strbuf *out)
 	strbuf_puts(out, cpus.count == 1 ? "CPU " : "CPUs ");
 	cpus_text(cpus.items, cpus.count, out);
 	array_release(&cpus);
+}
+
+void put_noise_rest(size_t more, double share, const struct style *style, struct strbuf *out)
+{
+	char words[WORDS];
+	format_share(share, 2, words);
+	if (more)
+		strbuf_printf(out, "%s and %zu more (%s)\n", style->ascii ? "..." : "…", more,
+			      words);
 }
 
 void put_scheduling(const struct noise *n, struct strbuf *out)

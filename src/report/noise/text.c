@@ -15,40 +15,12 @@
 #define MOST_UNTOLD 4
 #define REMAINDER_NS 1000 /* shorter ones have other causes: caches, the core's other thread */
 
-static void put_labelled_line(const char *label, const struct strbuf *text,
-			      const struct noise_style *style, struct strbuf *out)
-{
-	char first[LABEL + 1];
-	snprintf(first, sizeof first, "  %-*s", LABEL - 2, label);
-	put_paragraph(out,
-		      &(struct paragraph){ .width = style->width, .indent = LABEL, .first = first },
-		      strbuf_text(text));
-}
-
-static void put_sentence(const char *first, const char *text, const struct noise_style *style,
-			 struct strbuf *out)
-{
-	put_paragraph(out,
-		      &(struct paragraph){ .width = style->width, .indent = 2, .first = first },
-		      text);
-}
-
-static void put_heading(const char *text, struct strbuf *out)
-{
-	strbuf_printf(out, "\n%s\n", text);
-}
-
-static void render(struct table *t, const struct noise_style *style, struct strbuf *out)
-{
-	table_render(t, TABLE_TEXT,
-		     &(struct style){ .width = style->width, .colour = style->colour }, out);
-	table_free(t);
-}
+#define LINE(first) style, first, LABEL
+#define SENTENCE(first) style, first, 2
 
 /* ---- what was measured ---- */
 
-static void put_title(const struct noise_view *v, const struct noise_style *style,
-		      struct strbuf *out)
+static void put_title(const struct noise_view *v, const struct style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
 	char elapsed[WORDS];
@@ -62,89 +34,71 @@ static void put_title(const struct noise_view *v, const struct noise_style *styl
 	if (v->run && v->run->name && *v->run->name)
 		strbuf_printf(&text, ": %s", v->run->name);
 	put_headline(out, style->width, style->colour, strbuf_text(&text));
-	strbuf_clear(&text);
-	strbuf_puts(&text, v->run && v->run->tags ? v->run->tags : "");
-	if (text.length)
-		put_labelled_line("Tags", &text, style, out);
+	if (v->run && v->run->tags && *v->run->tags)
+		put_wrapped(out, LINE("  Tags        "), "%s", v->run->tags);
 	strbuf_release(&text);
 }
 
-static void put_loop(const struct noise_cpu *c, const struct noise_style *style, struct strbuf *out)
+static void put_measured(const struct noise *n, const struct noise_cpu *c,
+			 const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
 	char turn[WORDS], p999[WORDS], step[WORDS], threshold[WORDS];
+	char window[WORDS], all[WORDS], duty[WORDS];
+	double cpus = c->cpu == UINT32_MAX ? (double)n->cpus.count : 1;
 	format_ns(c->turn_ns, turn);
 	format_ns(c->turn_p999_ns, p999);
 	format_ns(c->step_ns, step);
 	format_ns((double)c->threshold_ns, threshold);
-	strbuf_printf(&text, "%s a turn (99.9 %%: %s), clock step %s, threshold %s", turn, p999,
-		      step, threshold);
-	put_labelled_line("Loop", &text, style, out);
-	strbuf_release(&text);
-}
-
-static void put_watched(const struct noise *n, const struct noise_cpu *c,
-			const struct noise_style *style, struct strbuf *out)
-{
-	struct strbuf text = { 0 };
-	char window[WORDS], all[WORDS], duty[WORDS];
-	double cpus = c->cpu == UINT32_MAX ? (double)n->cpus.count : 1;
+	put_wrapped(out, LINE("  Loop        "),
+		    "%s a turn (99.9 %%: %s), clock step %s, threshold %s", turn, p999, step,
+		    threshold);
 	format_ns(noise_watched_ns(c), window);
 	format_ns(cpus * (double)n->elapsed_ns, all);
 	format_share(noise_duty(n, c), 2, duty);
-	strbuf_printf(&text, "%s of %s of CPU time, %u round%s, duty cycle %s", window, all,
-		      c->rounds, c->rounds == 1 ? "" : "s", duty);
-	put_labelled_line("Watched", &text, style, out);
-	strbuf_release(&text);
+	put_wrapped(out, LINE("  Watched     "), "%s of %s of CPU time, %u round%s, duty cycle %s",
+		    window, all, c->rounds, c->rounds == 1 ? "" : "s", duty);
 }
 
-static void put_rate(double rate, struct strbuf *out)
+static void put_lost(const struct noise_cpu *c, const struct style *style, struct strbuf *out)
 {
-	if (isfinite(rate))
-		strbuf_printf(out, "%.*f", rate < 10 ? 2 : rate < 100 ? 1 : 0, rate);
-	else
-		strbuf_putc(out, '-');
-}
-
-static void put_lost(const struct noise_cpu *c, const struct noise_style *style, struct strbuf *out)
-{
-	struct strbuf text = { 0 };
+	struct strbuf more = { 0 };
 	uint64_t min, max;
-	char low[WORDS], high[WORDS], lost[WORDS], share[WORDS], per_s[WORDS] = "-";
+	double rate = noise_detour_rate(c), lost = noise_lost_share(c);
+	char low[WORDS], high[WORDS], per_s[WORDS] = "-", lost_per_s[WORDS] = "-", time[WORDS],
+				      share[WORDS];
 	if (!c->total.count) {
-		strbuf_puts(&text, "none above the threshold");
-		put_labelled_line("Detours", &text, style, out);
-		strbuf_release(&text);
+		put_wrapped(out, LINE("  Detours     "), "none above the threshold");
 		return;
 	}
-	format_ns((double)c->total.ns, lost);
-	format_share(noise_lost_share(c), 2, share);
-	if (isfinite(noise_lost_share(c)))
-		format_ns(noise_lost_share(c) * 1e9, per_s);
-	strbuf_printf(&text, "%llu, ", (unsigned long long)c->total.count);
-	put_rate(noise_detour_rate(c), &text);
-	strbuf_printf(&text, " per s%s", c->cpu == UINT32_MAX ? " and CPU" : "");
+	if (isfinite(rate))
+		snprintf(per_s, sizeof per_s, "%.*f", rate < 10 ? 2 : rate < 100 ? 1 : 0, rate);
 	if (noise_extremes(c, &min, &max)) {
 		format_ns((double)min, low);
 		format_ns((double)max, high);
-		strbuf_printf(&text, ", from %s to %s", low, high);
+		strbuf_printf(&more, ", from %s to %s", low, high);
 	}
-	put_labelled_line("Detours", &text, style, out);
-	strbuf_clear(&text);
-	strbuf_printf(&text, "%s, %s of the time looked at: %s per s", lost, share, per_s);
+	put_wrapped(out, LINE("  Detours     "), "%llu, %s per s%s%s",
+		    (unsigned long long)c->total.count, per_s,
+		    c->cpu == UINT32_MAX ? " and CPU" : "", strbuf_text(&more));
+	strbuf_clear(&more);
+	format_share(lost, 2, share);
+	if (isfinite(lost))
+		format_ns(lost * 1e9, lost_per_s);
 	if (c->total.class_ns[NOISE_THROTTLED]) {
-		format_ns((double)c->total.class_ns[NOISE_THROTTLED], lost);
-		strbuf_printf(&text, "; of it %s throttled: the price of --priority, not noise",
-			      lost);
+		format_ns((double)c->total.class_ns[NOISE_THROTTLED], time);
+		strbuf_printf(&more, "; of it %s throttled: the price of --priority, not noise",
+			      time);
 	}
-	put_labelled_line("Time lost", &text, style, out);
-	strbuf_release(&text);
+	format_ns((double)c->total.ns, time);
+	put_wrapped(out, LINE("  Time lost   "), "%s, %s of the time looked at: %s per s%s", time,
+		    share, lost_per_s, strbuf_text(&more));
+	strbuf_release(&more);
 }
 
 /* ---- who took it ---- */
 
 /* Where the table has no column for them. An inferred class has a sentence of its own, or none. */
-static void put_periods(const struct noise_rows *rows, const struct noise_style *style,
+static void put_periods(const struct noise_rows *rows, const struct style *style,
 			struct strbuf *out)
 {
 	struct strbuf text = { 0 };
@@ -167,7 +121,7 @@ static void put_periods(const struct noise_rows *rows, const struct noise_style 
 	if (more)
 		strbuf_printf(&text, ", and %zu more", more);
 	if (found)
-		put_sentence("Periodic: ", strbuf_text(&text), style, out);
+		put_wrapped(out, SENTENCE("Periodic: "), "%s", strbuf_text(&text));
 	strbuf_release(&text);
 }
 
@@ -175,15 +129,15 @@ static void put_sources(const struct noise_cpu *c, const struct noise_style *sty
 			struct strbuf *out)
 {
 	struct noise_rows rows;
-	const char *us = style->ascii ? "us" : "µs";
+	const char *us = style->style.ascii ? "us" : "µs";
 	noise_rows_of(c, style->mode, &rows);
 	if (style->mode == NOISE_BY_SOURCE)
 		strbuf_printf(out, "\nSources, in %s\n", us);
 	else
 		strbuf_printf(out, "\nSources that followed each other in a detour, in %s\n", us);
 	put_noise_sources(&rows, style->most, style, out);
-	if (style->width < NOISE_WIDE)
-		put_periods(&rows, style, out);
+	if (style->style.width < NOISE_WIDE)
+		put_periods(&rows, &style->style, out);
 	noise_rows_release(&rows);
 }
 
@@ -216,21 +170,19 @@ static void put_mostly(const struct noise_rows *rows, enum noise_class class, ui
 static void add_class(struct table *t, const char *name, double ns, uint64_t all,
 		      const char *mostly)
 {
-	char share[WORDS];
-	format_share(ns / (double)all, 2, share);
 	table_add_text(t, name);
 	table_add_number(t, ns);
-	table_add_text(t, share);
+	table_add_number(t, ns / (double)all);
 	table_add_text(t, mostly);
 }
 
-static void put_classes(const struct noise *n, const struct noise_cpu *c,
-			const struct noise_style *style, struct strbuf *out)
+static void put_classes(const struct noise *n, const struct noise_cpu *c, const struct style *style,
+			struct strbuf *out)
 {
 	static const struct column columns[] = {
 		{ "class", "Where the time went", COLUMN_TEXT },
 		{ "time", "Time", COLUMN_DURATION, .digits = 4 },
-		{ "share", "Share", COLUMN_TEXT, .right = true },
+		{ "share", "Share", COLUMN_PERCENT, .decimals = DECIMALS(2) },
 		{ "mostly", "", COLUMN_TEXT },
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
@@ -255,35 +207,23 @@ static void put_classes(const struct noise *n, const struct noise_cpu *c,
 	}
 	add_class(t, "all", (double)c->total.ns, c->total.ns, "");
 	strbuf_putc(out, '\n');
-	render(t, style, out);
+	table_put(t, style, out);
 	noise_rows_release(&rows);
 }
 
 /* ---- how much of it has a name ---- */
 
-static void add_coverage(struct table *t, const char *name, const struct noise_coverage *coverage)
-{
-	const double shares[] = { coverage->named, coverage->strict, coverage->overlap };
-	table_add_text(t, name);
-	table_add_count(t, (int64_t)coverage->count);
-	table_add_number(t, (double)coverage->ns);
-	for (size_t i = 0; i < 3; i++) {
-		char share[WORDS];
-		format_share(shares[i], 2, share);
-		table_add_text(t, share);
-	}
-}
-
 static void put_coverage(const struct noise *n, const struct noise_cpu *c,
-			 const struct noise_style *style, struct strbuf *out)
+			 const struct style *style, struct strbuf *out)
 {
+#define SHARE COLUMN_PERCENT, .decimals = DECIMALS(2)
 	static const struct column columns[] = {
 		{ "detours", "Explained", COLUMN_TEXT },
 		{ "count", "Detours", COLUMN_COUNT },
 		{ "time", "Time", COLUMN_DURATION, .digits = 4 },
-		{ "named", "Named", COLUMN_TEXT, .right = true },
-		{ "strict", "Strict", COLUMN_TEXT, .right = true },
-		{ "overlap", "By overlap", COLUMN_TEXT, .right = true },
+		{ "named", "Named", SHARE },
+		{ "strict", "Strict", SHARE },
+		{ "overlap", "By overlap", SHARE },
 	};
 	static const struct {
 		uint64_t from_ns;
@@ -293,42 +233,29 @@ static void put_coverage(const struct noise *n, const struct noise_cpu *c,
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		struct noise_coverage coverage;
 		noise_coverage_of(n, c, lines[i].from_ns, &coverage);
-		add_coverage(t, lines[i].name, &coverage);
+		table_add_text(t, lines[i].name);
+		table_add_count(t, (int64_t)coverage.count);
+		table_add_number(t, (double)coverage.ns);
+		table_add_number(t, coverage.named);
+		table_add_number(t, coverage.strict);
+		table_add_number(t, coverage.overlap);
 	}
 	strbuf_putc(out, '\n');
-	render(t, style, out);
-	put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "" },
-		      "Shares of the time. Named: in any class but unexplained. Strict: inside "
-		      "what the kernel told of. By overlap: whole detours in which it told of "
-		      "anything.");
+	table_put(t, style, out);
+	put_wrapped(
+		out, style, "", 0,
+		"Shares of the time. Named: in any class but unexplained. Strict: inside what the "
+		"kernel told of. By overlap: whole detours in which it told of anything.");
 	if (c->total.class_ns[NOISE_THROTTLED])
 		strbuf_puts(out, "Throttled time is in none of them.\n");
 }
 
 /* ---- what else there is to say ---- */
 
-static void put_host(const struct noise_cpu *c, const struct noise_style *style, struct strbuf *out)
-{
-	const struct noise_host *h = &c->host;
-	struct strbuf text = { 0 };
-	char chance[WORDS];
-	if (!h->fitted || !(h->period_ns > 0))
-		return;
-	format_percent(h->chance, chance);
-	strbuf_printf(&text,
-		      "an inference: %llu of %llu otherwise unexplained detours are in phase with "
-		      "%.2f Hz (fitted in %u of %u rounds); %s would be by chance.",
-		      (unsigned long long)h->in_phase, (unsigned long long)h->looked_at,
-		      1e9 / h->period_ns, h->fitted, h->rounds, chance);
-	put_sentence("host-periodic: ", strbuf_text(&text), style, out);
-	strbuf_release(&text);
-}
-
 /* What can be said of the remainder without naming it. */
 static void put_unexplained(const struct noise *n, const struct noise_cpu *c,
-			    const struct noise_style *style, struct strbuf *out)
+			    const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
 	uint64_t all = 0, alone = 0;
 	char time[WORDS], share[WORDS];
 	for (unsigned i = noise_bucket_of(REMAINDER_NS); i < NOISE_BUCKETS; i++)
@@ -342,70 +269,62 @@ static void put_unexplained(const struct noise *n, const struct noise_cpu *c,
 		return;
 	format_ns((double)all, time);
 	format_share(fmin((double)alone / (double)all, 1), 2, share);
-	strbuf_printf(&text,
-		      "of the %s in detours over 1 µs, %s in ones in which this kernel told of "
-		      "nothing at all: likely a hypervisor, its host or firmware.",
-		      time, share);
-	put_sentence("unexplained: ", strbuf_text(&text), style, out);
+	put_wrapped(
+		out, SENTENCE("unexplained: "),
+		"of the %s in detours over 1 µs, %s in ones in which this kernel told of nothing "
+		"at all: likely a hypervisor, its host or firmware.",
+		time, share);
+}
+
+static void put_untold(const struct noise_cpu *c, const struct style *style, struct strbuf *out)
+{
+	struct strbuf text = { 0 };
+	size_t count = c->untold.count;
+	for (size_t i = 0; i < count && i < MOST_UNTOLD; i++)
+		strbuf_printf(&text, "%s%s (%llu)", i ? ", " : "", c->untold.items[i].name,
+			      (unsigned long long)c->untold.items[i].count);
+	if (count > MOST_UNTOLD)
+		strbuf_printf(&text, " and %zu more", count - MOST_UNTOLD);
+	if (count)
+		put_wrapped(
+			out, SENTENCE("Untold interrupts: "),
+			"%s. /proc/interrupts counts them, no tracepoint tells of them: the time "
+			"they took is under other names or unexplained.",
+			strbuf_text(&text));
 	strbuf_release(&text);
 }
 
-static void put_untold(const struct noise_cpu *c, const struct noise_style *style,
-		       struct strbuf *out)
+/* Sentences on one CPU, or on all together. */
+static void put_remarks(const struct noise *n, const struct noise_cpu *c, const struct style *style,
+			struct strbuf *out)
 {
-	struct strbuf text = { 0 };
-	size_t shown = 0, more = 0;
-	for (size_t i = 0; i < c->untold.count; i++) {
-		const struct noise_untold *u = &c->untold.items[i];
-		if (shown >= MOST_UNTOLD) {
-			more++;
-			continue;
-		}
-		strbuf_printf(&text, "%s%s (%llu)", shown++ ? ", " : "", u->name,
-			      (unsigned long long)u->count);
+	const struct noise_host *h = &c->host;
+	char words[WORDS];
+	if (h->fitted && h->period_ns > 0) {
+		format_percent(h->chance, words);
+		put_wrapped(out, SENTENCE("host-periodic: "),
+			    "an inference: %llu of %llu otherwise unexplained detours are in phase "
+			    "with %.2f Hz (fitted in %u of %u rounds); %s would be by chance.",
+			    (unsigned long long)h->in_phase, (unsigned long long)h->looked_at,
+			    1e9 / h->period_ns, h->fitted, h->rounds, words);
 	}
-	if (more)
-		strbuf_printf(&text, " and %zu more", more);
-	strbuf_puts(&text, ". /proc/interrupts counts them, no tracepoint tells of them: the time "
-			   "they took is under other names or unexplained.");
-	if (shown)
-		put_sentence("Untold interrupts: ", strbuf_text(&text), style, out);
-	strbuf_release(&text);
+	put_unexplained(n, c, style, out);
+	put_untold(c, style, out);
+	if (n->kernel && c->outside) {
+		format_ns((double)c->outside_ns, words);
+		put_wrapped(out, SENTENCE("In no detour: "),
+			    "%llu occurrence%s, %s together: shorter than the threshold, or while "
+			    "the loop made its notes.",
+			    (unsigned long long)c->outside, c->outside == 1 ? "" : "s", words);
+	}
+	if (c->lost)
+		put_wrapped(out, SENTENCE("Lost: "),
+			    "%llu of %llu events of the kernel found no room: some of what is "
+			    "unexplained had a name.",
+			    (unsigned long long)c->lost, (unsigned long long)(c->events + c->lost));
 }
 
-static void put_outside(const struct noise *n, const struct noise_cpu *c,
-			const struct noise_style *style, struct strbuf *out)
-{
-	struct strbuf text = { 0 };
-	char time[WORDS];
-	if (!n->kernel || !c->outside)
-		return;
-	format_ns((double)c->outside_ns, time);
-	strbuf_printf(&text,
-		      "%llu occurrence%s, %s together: shorter than the threshold, or while the "
-		      "loop made its notes.",
-		      (unsigned long long)c->outside, c->outside == 1 ? "" : "s", time);
-	put_sentence("In no detour: ", strbuf_text(&text), style, out);
-	strbuf_release(&text);
-}
-
-static void put_lost_events(const struct noise_cpu *c, const struct noise_style *style,
-			    struct strbuf *out)
-{
-	struct strbuf text = { 0 };
-	uint64_t all = c->events + c->lost;
-	if (!c->lost)
-		return;
-	strbuf_printf(&text,
-		      "%llu of %llu events of the kernel found no room: some of what is "
-		      "unexplained had a name.",
-		      (unsigned long long)c->lost, (unsigned long long)all);
-	put_sentence("Lost: ", strbuf_text(&text), style, out);
-	strbuf_release(&text);
-}
-
-static void put_not_seen(const struct noise_view *v, const struct noise_style *style,
-			 struct strbuf *out)
+static void put_not_seen(const struct noise_view *v, const struct style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
 	if (v->run && v->run->not_seen)
@@ -418,34 +337,17 @@ static void put_not_seen(const struct noise_view *v, const struct noise_style *s
 	if (text.length > 1 && islower((unsigned char)text.text[1]))
 		text.text[0] = (char)tolower((unsigned char)text.text[0]);
 	if (text.length)
-		put_sentence("Not seen: ", strbuf_text(&text), style, out);
+		put_wrapped(out, SENTENCE("Not seen: "), "%s", strbuf_text(&text));
 	strbuf_release(&text);
 }
 
 /* ---- the longest ---- */
 
-/* "timer_steal: steal 3.71 ms" */
-static void add_what(struct table *t, const struct noise_worst *w)
-{
-	struct strbuf text = { 0 };
-	char time[WORDS];
-	enum noise_class most = 0;
-	for (enum noise_class class = 0; class < NOISE_CLASSES; class ++)
-		if (w->class_ns[class] > w->class_ns[most])
-			most = class;
-	strbuf_puts(&text, w->name);
-	if (w->class_ns[most] && strcmp(w->name, noise_class_name(most)) != 0) {
-		format_ns((double)w->class_ns[most], time);
-		strbuf_printf(&text, " (%s %s)", noise_class_name(most), time);
-	}
-	table_add_text(t, strbuf_text(&text));
-	strbuf_release(&text);
-}
-
-static void put_worst(const struct noise *n, const struct noise_style *style, struct strbuf *out)
+static void put_worst(const struct noise *n, const struct style *style, struct strbuf *out)
 {
 	static const struct column columns[] = {
-		{ "into", "Longest: at", COLUMN_TEXT, .right = true },
+		{ "into", "Longest: at", COLUMN_DURATION, .unit = TIME_UNIT_SECOND,
+		  .decimals = DECIMALS(3) },
 		{ "cpu", "CPU", COLUMN_COUNT },
 		{ "length", "Length", COLUMN_DURATION, .digits = 3 },
 		{ "what", "What", COLUMN_TEXT },
@@ -455,16 +357,26 @@ static void put_worst(const struct noise *n, const struct noise_style *style, st
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < n->worst.count && i < MOST_WORST; i++) {
 		const struct noise_worst *w = &n->worst.items[i];
-		char at[WORDS];
-		double into = w->begin_ns > n->begin_ns ? (double)(w->begin_ns - n->begin_ns) : 0;
-		snprintf(at, sizeof at, "%.3f s", into / 1e9);
-		table_add_text(t, at);
+		struct strbuf what = { 0 };
+		enum noise_class most = 0;
+		for (enum noise_class class = 0; class < NOISE_CLASSES; class ++)
+			if (w->class_ns[class] > w->class_ns[most])
+				most = class;
+		strbuf_puts(&what, w->name);
+		if (w->class_ns[most] && strcmp(w->name, noise_class_name(most)) != 0) {
+			char time[WORDS];
+			format_ns((double)w->class_ns[most], time);
+			strbuf_printf(&what, " (%s %s)", noise_class_name(most), time);
+		}
+		table_add_number(t, w->begin_ns > n->begin_ns ? (double)(w->begin_ns - n->begin_ns)
+							      : 0);
 		table_add_count(t, w->cpu);
 		table_add_number(t, (double)w->ns);
-		add_what(t, w);
+		table_add_text(t, strbuf_text(&what));
+		strbuf_release(&what);
 	}
 	strbuf_putc(out, '\n');
-	render(t, style, out);
+	table_put(t, style, out);
 }
 
 /* ---- all of it ---- */
@@ -472,27 +384,20 @@ static void put_worst(const struct noise *n, const struct noise_style *style, st
 static void put_block(const struct noise_view *v, const struct noise_cpu *c,
 		      const struct noise_style *style, struct strbuf *notes, struct strbuf *out)
 {
-	put_loop(c, style, out);
-	put_watched(v->noise, c, style, out);
-	put_lost(c, style, out);
+	put_measured(v->noise, c, &style->style, out);
+	put_lost(c, &style->style, out);
 	if (c->total.count) {
 		put_sources(c, style, out);
-		put_classes(v->noise, c, style, out);
-		put_coverage(v->noise, c, style, out);
+		put_classes(v->noise, c, &style->style, out);
+		put_coverage(v->noise, c, &style->style, out);
 	}
-	put_host(c, style, notes);
-	put_unexplained(v->noise, c, style, notes);
-	put_untold(c, style, notes);
-	put_outside(v->noise, c, style, notes);
-	put_lost_events(c, style, notes);
+	put_remarks(v->noise, c, &style->style, notes);
 }
 
 static void put_notes(struct strbuf *notes, struct strbuf *out)
 {
-	if (notes->length) {
-		strbuf_putc(out, '\n');
-		strbuf_puts(out, strbuf_text(notes));
-	}
+	if (notes->length)
+		strbuf_printf(out, "\n%s", strbuf_text(notes));
 	strbuf_clear(notes);
 }
 
@@ -504,26 +409,24 @@ void noise_text(const struct noise_view *v, const struct noise_style *given, str
 	struct strbuf notes = { 0 };
 	size_t from = out->length;
 	bool blocks = style.per_cpu && n->cpus.count > 1;
-	put_title(v, &style, out);
+	put_title(v, &style.style, out);
 	for (size_t i = 0; blocks && i < n->cpus.count; i++) {
-		char heading[32];
-		snprintf(heading, sizeof heading, "CPU %u", n->cpus.items[i].cpu);
-		put_heading(heading, out);
+		strbuf_printf(out, "\nCPU %u\n", n->cpus.items[i].cpu);
 		put_block(v, &n->cpus.items[i], &style, &notes, out);
 		put_notes(&notes, out);
 	}
 	if (blocks)
-		put_heading("All CPUs together", out);
+		strbuf_puts(out, "\nAll CPUs together\n");
 	noise_together(n, &together);
 	put_block(v, &together, &style, &notes, out);
-	put_not_seen(v, &style, &notes);
+	put_not_seen(v, &style.style, &notes);
 	put_notes(&notes, out);
 	if (style.histograms && together.total.count)
-		put_noise_histograms(&together, &style, out);
+		put_noise_histograms(&together, &style.style, out);
 	if (style.density && together.total.count)
-		put_noise_density(v, &style, out);
-	put_worst(n, &style, out);
+		put_noise_density(v, &style.style, out);
+	put_worst(n, &style.style, out);
 	noise_cpu_release(&together);
 	strbuf_release(&notes);
-	style_finish(&(struct style){ .ascii = style.ascii }, out, from);
+	style_finish(&style.style, out, from);
 }

@@ -9,7 +9,7 @@
 #define SOURCE_LEAST 5	  /* lines of the source table before CPUs get any */
 #define EXPLAINED_NS 8000 /* coverage is of detours longer than this */
 
-static void put_line(const struct strbuf *text, bool bold, const struct noise_style *style,
+static void put_line(const struct strbuf *text, bool bold, const struct style *style,
 		     struct strbuf *out)
 {
 	struct strbuf cut = { 0 };
@@ -20,7 +20,7 @@ static void put_line(const struct strbuf *text, bool bold, const struct noise_st
 }
 
 static void put_header(const struct noise *n, const struct noise_cpu *all,
-		       const struct noise_style *style, struct strbuf *out)
+		       const struct style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
 	struct noise_coverage coverage;
@@ -53,48 +53,37 @@ static void put_header(const struct noise *n, const struct noise_cpu *all,
 	strbuf_release(&text);
 }
 
-static void add_cpu(struct table *t, const struct noise *n, const struct noise_cpu *c)
-{
-	struct noise_coverage coverage;
-	struct noise_rows rows;
-	uint64_t min, max;
-	char lost[WORDS], named[WORDS], rate[WORDS] = "-", mostly[WORDS] = "";
-	bool any = noise_extremes(c, &min, &max);
-	noise_coverage_of(n, c, EXPLAINED_NS, &coverage);
-	format_share(noise_lost_share(c), 2, lost);
-	format_share(coverage.named, 2, named);
-	if (isfinite(noise_detour_rate(c)))
-		snprintf(rate, sizeof rate, "%.0f", noise_detour_rate(c));
-	noise_rows_of(c, NOISE_BY_SOURCE, &rows);
-	if (rows.list.count && rows.ns)
-		snprintf(mostly, sizeof mostly, "%s %.0f %%", rows.list.items[0].name,
-			 100 * rows.list.items[0].share);
-	noise_rows_release(&rows);
-	table_add_count(t, c->cpu);
-	table_add_text(t, rate);
-	table_add_text(t, lost);
-	table_add_number(t, any ? (double)max : NAN);
-	table_add_text(t, named);
-	table_add_text(t, mostly);
-}
-
-static void put_cpu_lines(const struct noise *n, const struct noise_style *style,
-			  struct strbuf *out)
+static void put_cpu_lines(const struct noise *n, const struct style *style, struct strbuf *out)
 {
 	static const struct column columns[] = {
 		{ "cpu", "CPU", COLUMN_COUNT },
-		{ "rate", "Detours/s", COLUMN_TEXT, .right = true },
-		{ "lost", "Lost", COLUMN_TEXT, .right = true },
+		{ "rate", "Detours/s", COLUMN_REAL, .decimals = DECIMALS(0) },
+		{ "lost", "Lost", COLUMN_PERCENT, .decimals = DECIMALS(2) },
 		{ "longest", "Longest", COLUMN_DURATION, .digits = 3 },
-		{ "explained", "> 8 µs explained", COLUMN_TEXT, .right = true },
+		{ "explained", "> 8 µs explained", COLUMN_PERCENT, .decimals = DECIMALS(2) },
 		{ "mostly", "Mostly", COLUMN_TEXT },
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	for (size_t i = 0; i < n->cpus.count; i++)
-		add_cpu(t, n, &n->cpus.items[i]);
-	table_render(t, TABLE_TEXT,
-		     &(struct style){ .width = style->width, .colour = style->colour }, out);
-	table_free(t);
+	for (size_t i = 0; i < n->cpus.count; i++) {
+		const struct noise_cpu *c = &n->cpus.items[i];
+		struct noise_coverage coverage;
+		struct noise_rows rows;
+		uint64_t min, max;
+		char mostly[WORDS] = "";
+		noise_coverage_of(n, c, EXPLAINED_NS, &coverage);
+		noise_rows_of(c, NOISE_BY_SOURCE, &rows);
+		if (rows.list.count && rows.ns)
+			snprintf(mostly, sizeof mostly, "%s %.0f %%", rows.list.items[0].name,
+				 100 * rows.list.items[0].share);
+		noise_rows_release(&rows);
+		table_add_count(t, c->cpu);
+		table_add_number(t, noise_detour_rate(c));
+		table_add_number(t, noise_lost_share(c));
+		table_add_number(t, noise_extremes(c, &min, &max) ? (double)max : NAN);
+		table_add_number(t, coverage.named);
+		table_add_text(t, mostly);
+	}
+	table_put(t, style, out);
 	strbuf_putc(out, '\n');
 }
 
@@ -117,15 +106,6 @@ static void put_top_sources(const struct noise_cpu *all, size_t lines,
 	noise_rows_release(&rows);
 }
 
-static void cut_lines(struct strbuf *out, size_t from, size_t lines)
-{
-	for (size_t i = from; i < out->length; i++)
-		if (out->text[i] == '\n' && !--lines) {
-			out->length = i + 1;
-			out->text[out->length] = '\0';
-		}
-}
-
 void noise_top(const struct noise_view *v, size_t lines, const struct noise_style *given,
 	       struct strbuf *out)
 {
@@ -136,13 +116,17 @@ void noise_top(const struct noise_view *v, size_t lines, const struct noise_styl
 	size_t cpu_lines = n->cpus.count + 2; /* with their heading and an empty line */
 	lines = lines ? lines : DEFAULT_LINES;
 	noise_together(n, &all);
-	put_header(n, &all, &style, out);
+	put_header(n, &all, &style.style, out);
 	if (n->cpus.count > 1 && used + cpu_lines + SOURCE_LEAST <= lines) {
-		put_cpu_lines(n, &style, out);
+		put_cpu_lines(n, &style.style, out);
 		used += cpu_lines;
 	}
 	put_top_sources(&all, lines > used ? lines - used : 0, &style, out);
-	cut_lines(out, from, lines);
+	for (size_t i = from; i < out->length; i++)
+		if (out->text[i] == '\n' && !--lines) {
+			out->length = i + 1;
+			out->text[out->length] = '\0';
+		}
 	noise_cpu_release(&all);
-	style_finish(&(struct style){ .ascii = style.ascii }, out, from);
+	style_finish(&style.style, out, from);
 }

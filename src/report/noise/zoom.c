@@ -18,35 +18,28 @@ static int compare_parts(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Outward to edges of buckets: what is not kept apart cannot be told apart. */
-static void round_range(uint64_t low_ns, uint64_t high_ns, unsigned *first, unsigned *end)
-{
-	*first = noise_bucket_of(low_ns);
-	*end = high_ns > low_ns ? noise_bucket_of(high_ns - 1) + 1 : *first + 1;
-}
-
 static void put_range_line(const struct noise_cpu *c, unsigned first, unsigned end,
-			   const struct noise_style *style, struct strbuf *out)
+			   const struct style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
-	char low[WORDS], high[WORDS], time[WORDS], share[WORDS];
+	char words[WORDS], share[WORDS];
 	uint64_t count = 0, ns = 0;
 	for (unsigned i = first; i < end; i++) {
 		count += c->buckets[i].count;
 		ns += c->buckets[i].ns;
 	}
-	format_ns(first ? (double)noise_bucket_low(first) : 0, low);
-	format_ns((double)noise_bucket_low(end), high);
-	strbuf_printf(&text, "Detours from %s ", low);
+	format_ns(first ? (double)noise_bucket_low(first) : 0, words);
+	strbuf_printf(&text, "Detours from %s ", words);
+	format_ns((double)noise_bucket_low(end), words);
 	if (end == NOISE_BUCKETS)
 		strbuf_puts(&text, "on: ");
 	else
-		strbuf_printf(&text, "to %s: ", high);
+		strbuf_printf(&text, "to %s: ", words);
 	if (count) {
-		format_ns((double)ns, time);
+		format_ns((double)ns, words);
 		format_share((double)ns / (double)c->total.ns, 2, share);
 		strbuf_printf(&text, "%llu, %s (%s of all time lost)", (unsigned long long)count,
-			      time, share);
+			      words, share);
 	} else
 		strbuf_puts(&text, "none");
 	put_headline(out, style->width, style->colour, strbuf_text(&text));
@@ -60,7 +53,7 @@ static void put_parts(const struct part *parts, size_t count, const char *title,
 		{ "source", title, COLUMN_TEXT },
 		{ "count", "Count", COLUMN_COUNT },
 		{ "total", "Time", COLUMN_DURATION, .digits = 4 },
-		{ "share", "Share", COLUMN_TEXT, .right = true },
+		{ "share", "Share", COLUMN_PERCENT, .decimals = DECIMALS(2) },
 	};
 	size_t shown = style->most && count > style->most ? style->most : count;
 	uint64_t all = 0, rest = 0;
@@ -69,22 +62,14 @@ static void put_parts(const struct part *parts, size_t count, const char *title,
 		rest += i >= shown ? parts[i].sum.ns : 0;
 	}
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	char share[WORDS];
 	for (size_t i = 0; i < shown; i++) {
-		format_share((double)parts[i].sum.ns / (double)all, 2, share);
 		table_add_text(t, parts[i].row->name);
 		table_add_count(t, (int64_t)parts[i].sum.count);
 		table_add_number(t, (double)parts[i].sum.ns);
-		table_add_text(t, share);
+		table_add_number(t, (double)parts[i].sum.ns / (double)all);
 	}
-	table_render(t, TABLE_TEXT,
-		     &(struct style){ .width = style->width, .colour = style->colour }, out);
-	table_free(t);
-	if (shown == count)
-		return;
-	format_share((double)rest / (double)all, 2, share);
-	strbuf_printf(out, "%s and %zu more (%s)\n", style->ascii ? "..." : "…", count - shown,
-		      share);
+	table_put(t, &style->style, out);
+	put_noise_rest(count - shown, (double)rest / (double)all, &style->style, out);
 }
 
 /* False when there is nothing of that length. */
@@ -114,7 +99,7 @@ static bool zoom_rows(const struct noise_cpu *c, unsigned first, unsigned end, e
 static void zoom_cpu(const struct noise_cpu *c, unsigned first, unsigned end,
 		     const struct noise_style *style, struct strbuf *out)
 {
-	put_range_line(c, first, end, style, out);
+	put_range_line(c, first, end, &style->style, out);
 	bool any = zoom_rows(c, first, end, NOISE_BY_SUCCESSION, "In succession", style, out);
 	if (style->mode == NOISE_BY_SOURCE) {
 		struct strbuf alone = { 0 };
@@ -133,8 +118,9 @@ void noise_zoom(const struct noise_view *v, uint64_t low_ns, uint64_t high_ns,
 	struct noise_style style = noise_normal_style(given);
 	struct noise_cpu together;
 	size_t from = out->length;
-	unsigned first, end;
-	round_range(low_ns, high_ns, &first, &end);
+	/* outward to edges of buckets: what is not kept apart cannot be told apart */
+	unsigned first = noise_bucket_of(low_ns);
+	unsigned end = high_ns > low_ns ? noise_bucket_of(high_ns - 1) + 1 : first + 1;
 	bool blocks = style.per_cpu && v->noise->cpus.count > 1;
 	for (size_t i = 0; blocks && i < v->noise->cpus.count; i++) {
 		strbuf_printf(out, "CPU %u\n", v->noise->cpus.items[i].cpu);
@@ -146,5 +132,5 @@ void noise_zoom(const struct noise_view *v, uint64_t low_ns, uint64_t high_ns,
 	noise_together(v->noise, &together);
 	zoom_cpu(&together, first, end, &style, out);
 	noise_cpu_release(&together);
-	style_finish(&(struct style){ .ascii = style.ascii }, out, from);
+	style_finish(&style.style, out, from);
 }

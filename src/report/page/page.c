@@ -52,17 +52,6 @@ size_t page_section_count(const struct page *p)
 	return json_array_size(p->sections);
 }
 
-static json_t *findings_json(const struct machine *machine)
-{
-	finding_list findings = { 0 };
-	json_t *list = json_array();
-	doctor_judge(machine, &findings);
-	for (size_t i = 0; i < findings.count; i++)
-		json_array_append_new(list, json_finding(&findings.items[i]));
-	array_release(&findings);
-	return list;
-}
-
 /* Whatever tells it from others best: in a container, the host's name is nothing that lasts. */
 static json_t *machine_name(const struct machine *machine)
 {
@@ -121,10 +110,15 @@ json_t *page_machine(struct page *p, const struct machine *machine)
 {
 	if (!machine || !machine->facts.count)
 		return json_null();
+	finding_list findings = { 0 };
+	doctor_judge(machine, &findings);
 	json_t *o = json_machine(machine);
 	size_t count = json_array_size(p->machines);
 	json_object_set_new(o, "name", machine_name(machine));
-	json_object_set_new(o, "findings", findings_json(machine));
+	json_object_set_new(o, "findings",
+			    json_shapes(&finding_shape, findings.items, findings.count,
+					sizeof *findings.items));
+	array_release(&findings);
 	for (size_t i = 0; i < count; i++) {
 		json_t *known = json_array_get(p->machines, i);
 		if (is_same_machine(known, o)) {
@@ -137,54 +131,32 @@ json_t *page_machine(struct page *p, const struct machine *machine)
 	return json_integer((json_int_t)count);
 }
 
-json_t *page_head_plain(struct page *p, const char *kind, const char *anchor, const char *title,
-			const char *subtitle, const struct machine *machine)
+json_t *page_head(struct page *p, const struct shape *section, const void *facts,
+		  const struct run *run, const struct machine *machine, const char *subtitle)
 {
-	static const char *const of_runs[] = { "number", "started_at", "ended_at",
-					       "tags",	 "version",    "conditions" };
-	json_t *o = json_object();
-	json_object_set_new(o, "kind", json_string(kind));
-	json_object_set_new(o, "anchor", json_string(anchor));
-	json_object_set_new(o, "title", json_text(title));
-	json_object_set_new(o, "subtitle", json_text(subtitle));
-	json_object_set_new(o, "status", json_string(run_status_name(RUN_COMPLETE)));
-	json_object_set_new(o, "machine", page_machine(p, machine));
-	json_object_set_new(o, "notes", json_array());
-	json_object_set_new(o, "charts", json_object());
-	for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
-		json_object_set_new(o, of_runs[i], json_null());
-	return o;
-}
-
-json_t *page_head(struct page *p, const char *kind, const struct run *run,
-		  const struct machine *machine, const char *subtitle)
-{
-	char anchor[WORDS];
-	/* runs that are not stored are told apart by their place */
-	if (run->id)
-		snprintf(anchor, sizeof(anchor), "run-%lld", (long long)run->id);
-	else
-		snprintf(anchor, sizeof(anchor), "section-%zu", page_section_count(p) + 1);
+	json_t *o = json_shape(section, facts);
+	const char *kind = json_string_value(json_object_get(o, "kind"));
+	/* what is not stored is told apart by its place */
+	json_object_set_new(
+		o, "anchor",
+		run->id ? json_sprintf(section == &study_section_shape ? "study-%lld" : "run-%lld",
+				       (long long)run->id)
+			: json_sprintf("section-%zu", page_section_count(p) + 1));
 	if (!subtitle)
 		subtitle = run->command ? run->command : "";
-	json_t *o =
-		page_head_plain(p, kind, anchor, run->name ? run->name : kind, subtitle, machine);
-	json_object_set_new(o, "number", json_id(run->id));
-	json_object_set_new(o, "status", json_string(run_status_name(run->status)));
-	json_object_set_new(o, "started_at", json_date(run->started_at_ns));
-	json_object_set_new(o, "ended_at", json_date(run->ended_at_ns));
-	json_object_set_new(o, "tags", json_text(run->tags));
-	json_object_set_new(o, "version", json_text(run->version));
-	json_object_set_new(o, "conditions", json_conditions(&run->conditions));
+	json_object_set_new(o, "title", json_text(run->name ? run->name : kind));
+	json_object_set_new(o, "subtitle", json_text(subtitle));
+	json_object_set_new(o, "machine", page_machine(p, machine));
 	if (run->not_seen && *run->not_seen)
 		page_notef(o, "Not seen: %s", run->not_seen);
 	return o;
 }
 
-json_t *page_head_stored(struct page *p, const char *kind, const struct run *run,
+json_t *page_head_stored(struct page *p, const struct shape *section, const struct run *run,
 			 const struct machine *machine, struct strbuf *subtitle)
 {
-	json_t *o = page_head(p, kind, run, machine, subtitle ? strbuf_text(subtitle) : NULL);
+	json_t *o =
+		page_head(p, section, run, run, machine, subtitle ? strbuf_text(subtitle) : NULL);
 	if (!subtitle)
 		page_note(o, "Nothing of this run is stored: it has just begun, or ended at once.");
 	return o;
@@ -192,7 +164,7 @@ json_t *page_head_stored(struct page *p, const char *kind, const struct run *run
 
 void page_note(json_t *section, const char *text)
 {
-	json_array_append_new(json_object_get(section, "notes"), json_text(text));
+	json_append(section, "notes", json_text(text));
 }
 
 void page_notef(json_t *section, const char *fmt, ...)
@@ -211,11 +183,6 @@ void page_chart(json_t *section, const char *name, struct chart *c, int failed)
 	if (!failed)
 		json_object_set_new(json_object_get(section, "charts"), name, chart_json(c));
 	chart_free(c);
-}
-
-void page_compare(struct page *p, json_t *comparison)
-{
-	json_array_append_new(p->comparisons, comparison);
 }
 
 void page_add(struct page *p, json_t *section)

@@ -1,14 +1,11 @@
 /* What the documents of this folder are made of: docs/schema/ comes from it. */
-#include "record/study.h"
 #include "report/core/shapes.h"
+#include "record/study.h"
+#include "report/page/profile_parts.h"
+#include "report/page/time_parts.h"
+#include "report/time/execution_json.h"
 
-static const char *const severity_names[] = { "unknown", "ok", "note", "warn", "bad" };
 static const char *const kind_names[] = { "time" };
-static const char *const status_names[] = { "going", "complete", "interrupted", "failed" };
-static const char *const backend_names[] = { "plain", "netlink", "bpf" };
-static const char *const headline_names[] = {
-	"et", "pt_net", "pt_exec", "pt_tick", "user", "system"
-};
 static const char *const study_section_kind_names[] = { "study" };
 static const char *const noise_section_kind_names[] = { "noise" };
 static const char *const profile_section_kind_names[] = { "profile" };
@@ -21,7 +18,7 @@ static const struct field colour_fields[] = {
 	{ "meaning", FIELD_TEXT, .flags = FIELD_OPTIONAL | FIELD_ALWAYS },
 	{ 0 },
 };
-const struct shape colour_shape = { "colour", NULL, colour_fields };
+static const struct shape colour_shape = { "colour", NULL, colour_fields };
 
 static const struct field colours_fields[] = {
 	{ "causes", FIELD_MAP, .shape = &colour_shape, .flags = FIELD_BY_HAND,
@@ -30,31 +27,18 @@ static const struct field colours_fields[] = {
 	  .meaning = "Of noise." },
 	{ 0 },
 };
-const struct shape colours_shape = { "colours",
-				     "One colour for each cause and class, wherever it is drawn.",
-				     colours_fields };
-
-static const struct field page_finding_fields[] = {
-	{ "id", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "severity", FIELD_ENUM, .limit = 5, .names = severity_names },
-	{ "condition", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "effect", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "remedy", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "command", FIELD_BOOL, .meaning = "The remedy is one for a shell." },
-	{ "source", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ 0 },
+static const struct shape colours_shape = {
+	"colours", "One colour for each cause and class, wherever it is drawn.", colours_fields
 };
-const struct shape page_finding_shape = { "page_finding", NULL, page_finding_fields };
 
 static const struct field page_machine_fields[] = {
-	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "fingerprint", FIELD_HASH, .flags = FIELD_ALWAYS },
-	{ "facts", FIELD_MAP, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
-	{ "findings", FIELD_LIST, .shape = &page_finding_shape, .flags = FIELD_BY_HAND,
+	{ "", FIELD_SPLICE, .shape = &machine_shape },
+	{ "name", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
+	{ "findings", FIELD_LIST, .shape = &finding_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "Of doctor, worst first, all of them." },
 	{ 0 },
 };
-const struct shape page_machine_shape = { "page_machine", NULL, page_machine_fields };
+static const struct shape page_machine_shape = { "page_machine", NULL, page_machine_fields };
 
 static const struct field axis_fields[] = {
 	{ "name", FIELD_TEXT },
@@ -63,7 +47,7 @@ static const struct field axis_fields[] = {
 	{ "high", FIELD_REAL },
 	{ 0 },
 };
-const struct shape axis_shape = { "axis", NULL, axis_fields };
+static const struct shape axis_shape = { "axis", NULL, axis_fields };
 
 static const struct field chart_fields[] = {
 	{ "x", FIELD_OBJECT, .shape = &axis_shape, .flags = FIELD_BY_HAND },
@@ -76,47 +60,35 @@ static const struct field chart_fields[] = {
 const struct shape chart_shape = { "chart", "A chart as 'tare plot' draws it.", chart_fields };
 
 static const struct field parameter_fields[] = {
-	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "value", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	FACT(struct parameter, name, "name", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
+	FACT(struct parameter, value, "value", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
 	{ 0 },
 };
-const struct shape parameter_shape = { "parameter", NULL, parameter_fields };
+static const struct shape parameter_shape = { "parameter", NULL, parameter_fields };
 
-static const struct field page_summary_fields[] = {
-	{ "n", FIELD_I64, .more = "\"minimum\": 1" },
-	{ "mean_ns", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "stddev_ns", FIELD_REAL, .meaning = "null: of one value.", .more = "\"minimum\": 0" },
-	{ "relative_error", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "median_ns", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "mad_ns", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "min_ns", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "max_ns", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "ci_low_ns", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "ci_high_ns", FIELD_REAL, .more = "\"minimum\": 0" },
+static const struct field bounds_fields[] = {
+	FACT(struct emp_bounds, low_ns, "low_ns", FIELD_REAL, NULL, .flags = FIELD_ALWAYS),
+	FACT(struct emp_bounds, high_ns, "high_ns", FIELD_REAL, NULL, .flags = FIELD_ALWAYS),
 	{ 0 },
 };
-const struct shape page_summary_shape = { "page_summary", NULL, page_summary_fields };
+static const struct shape bounds_shape = {
+	"bounds", "What rule (II) keeps, of the headline; null: it was not applied.", bounds_fields
+};
 
-static const struct field summaries_fields[] = {
-	{ "et", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
-	{ "pt_net", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
-	{ "pt_exec", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
-	{ "pt_tick", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
-	{ "user", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
-	{ "system", FIELD_OBJECT, .shape = &page_summary_shape, .flags = FIELD_MAYBE },
+static const char *const unit_names[] = { "none",  "ns", "bytes", "count",
+					  "ticks", "id", "share", "per_s" };
+#define X(member, ...) FACT(struct page_measure, member, __VA_ARGS__)
+static const struct field page_measure_fields[] = {
+	X(column, "column", FIELD_TEXT, "Its name in columns.", .flags = FIELD_ALWAYS),
+	X(name, "name", FIELD_TEXT, "In the lab and in CSV.", .flags = FIELD_ALWAYS),
+	X(title, "title", FIELD_TEXT, "A heading for people.", .flags = FIELD_ALWAYS),
+	X(unit, "unit", FIELD_ENUM, "share: a fraction of 1.", .limit = UNIT_PER_S + 1,
+	  .names = unit_names),
+	X(meaning, "meaning", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
 	{ 0 },
 };
-const struct shape summaries_shape = { "summaries", "null: not seen, or of nothing.",
-				       summaries_fields };
-
-static const struct field rule2_fields[] = {
-	{ "low_ns", FIELD_REAL, .flags = FIELD_ALWAYS },
-	{ "high_ns", FIELD_REAL, .flags = FIELD_ALWAYS },
-	{ 0 },
-};
-const struct shape rule2_shape = {
-	"rule2", "What rule (II) keeps, of the headline; null: it was not applied.", rule2_fields
-};
+#undef X
+const struct shape page_measure_shape = { "page_measure", NULL, page_measure_fields };
 
 static const struct field columns_fields[] = {
 	{ "number", FIELD_LIST, .flags = FIELD_BY_HAND,
@@ -138,18 +110,21 @@ static const struct field columns_fields[] = {
 	  .more = "\"items\": {\"enum\": [0, 1, 2, 3, 4]}" },
 	{ 0 },
 };
-const struct shape columns_shape = { "columns", "Parallel: a row for each execution, in order.",
-				     columns_fields };
+static const struct shape columns_shape = { "columns",
+					    "Parallel: a row for each execution, in order.",
+					    columns_fields };
 
+#define X(member, ...) FACT(struct emp_verdict, member, __VA_ARGS__)
 static const struct field reason_fields[] = {
-	{ "text", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "daemon", FIELD_TEXT },
-	{ "value_ns", FIELD_REAL },
-	{ "low_ns", FIELD_REAL },
-	{ "high_ns", FIELD_REAL },
+	X(daemon, "daemon", FIELD_NAME, NULL, .flags = FIELD_ZERO_ABSENT),
+	X(value_ns, "value_ns", FIELD_REAL, NULL),
+	X(low_ns, "low_ns", FIELD_REAL, NULL),
+	X(high_ns, "high_ns", FIELD_REAL, NULL),
+	X(reason, "text", FIELD_NAME, NULL),
 	{ 0 },
 };
 const struct shape reason_shape = { "reason", NULL, reason_fields };
+#undef X
 
 static const struct field ledger_columns_fields[] = {
 	{ "index", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_MAYBE,
@@ -168,7 +143,8 @@ static const struct field ledger_columns_fields[] = {
 const struct shape ledger_columns_shape = { "ledger_columns", NULL, ledger_columns_fields };
 
 static const struct field dual_fields[] = {
-	{ "levels", FIELD_LIST, .shape = &study_level_shape, .flags = FIELD_BY_HAND },
+	FACT(struct study_run, levels, "levels", FIELD_LIST, NULL, .shape = &study_level_shape,
+	     .limit = sizeof(struct study_level)),
 	{ "outside", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
 	  .meaning = "Positions of executions beyond the central cluster." },
 	{ 0 },
@@ -176,7 +152,7 @@ static const struct field dual_fields[] = {
 const struct shape dual_shape = { "dual", NULL, dual_fields };
 
 static const struct field trace_fields[] = {
-	{ "et_ns", FIELD_U64 },
+	FACT(struct execution, et_ns, "et_ns", FIELD_U64, NULL),
 	{ "cpus", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
 	  .meaning = "Their numbers." },
 	{ "slices", FIELD_LIST, .flags = FIELD_BY_HAND,
@@ -188,7 +164,8 @@ static const struct field trace_fields[] = {
 	  .more = "\"items\": {\"type\": \"array\", \"prefixItems\": [{\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of threads.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Begin.\"}, {\"type\": \"integer\", \"minimum\": 1, \"description\": \"Length.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of names: the cause.\"}], \"minItems\": 4, \"maxItems\": 4}" },
 	{ "threads", FIELD_LIST, .flags = FIELD_BY_HAND,
 	  .more = "\"items\": {\"type\": \"array\", \"prefixItems\": [{\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of names.\"}, {\"type\": \"integer\", \"description\": \"tid.\"}], \"minItems\": 2, \"maxItems\": 2}" },
-	{ "cut", FIELD_U64, .meaning = "Slices and waits that were left out, the shortest first." },
+	{ "cut", FIELD_U64, .flags = FIELD_BY_HAND,
+	  .meaning = "Slices and waits that were left out, the shortest first." },
 	{ 0 },
 };
 const struct shape trace_shape = { "trace", NULL, trace_fields };
@@ -213,68 +190,84 @@ static const struct
 			};
 const struct shape detail_shape = { "detail", NULL, detail_fields };
 
-/* What every section begins with. */
+/* What every section begins with; of a study its run has but a number and when it was made. */
+#define X(member, ...) FACT(struct run, member, __VA_ARGS__)
 static const struct field head_fields[] = {
-	{ "anchor", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Unique within the document.",
+	{ "anchor", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "Unique within the document.",
 	  .more = "\"pattern\": \"^(run|study|section)-[0-9]+$\"" },
-	{ "number", FIELD_ID, .meaning = "In the lab; null: not stored.",
-	  .more = "\"minimum\": 1" },
-	{ "title", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "Its name; any text." },
-	{ "subtitle", FIELD_TEXT, .flags = FIELD_ALWAYS,
+	{ "title", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "Its name; any text." },
+	{ "subtitle", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
 	  .meaning = "One line: the command, what was sampled; any text." },
-	{ "status", FIELD_ENUM, .limit = 4, .names = status_names },
-	{ "started_at", FIELD_TEXT, .meaning = "Of a study: when it was made.",
-	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
-	{ "ended_at", FIELD_TEXT,
-	  .more = "\"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$\"" },
-	{ "tags", FIELD_TEXT },
-	{ "version", FIELD_TEXT, .meaning = "Of the tare that measured." },
-	{ "conditions", FIELD_MAP, .flags = FIELD_MAYBE,
-	  .meaning = "Every option that shaped the run." },
-	{ "machine", FIELD_KNOWN, .meaning = "Index of machines; null: not known." },
+	X(status, "status", FIELD_ENUM, NULL, .limit = RUN_FAILED + 1, .names = run_status_names),
+	{ "machine", FIELD_KNOWN, .flags = FIELD_MAYBE,
+	  .meaning = "Index of machines; null: not known." },
 	{ "notes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
 	  .meaning = "What was not seen, what was left out of the page and why: sentences." },
-	{ 0 },
-};
-const struct shape head_shape = { "head", NULL, head_fields };
-
-static const struct field time_section_fields[] = {
-	{ "kind", FIELD_ENUM, .limit = 1, .names = kind_names },
-	{ "", FIELD_SPLICE, .shape = &head_shape },
 	{ "charts", FIELD_MAP, .shape = &chart_shape, .flags = FIELD_BY_HAND,
 	  .meaning =
-		  "density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns." },
-	{ "command", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "parameters", FIELD_LIST, .shape = &parameter_shape, .flags = FIELD_BY_HAND },
-	{ "backend", FIELD_ENUM, .limit = 3, .names = backend_names },
-	{ "headline", FIELD_ENUM, .limit = 6, .names = headline_names,
-	  .meaning = "The best there is." },
-	{ "shell_ns", FIELD_U64, .meaning = "Taken off each ET; 0: no shell." },
-	{ "planned", FIELD_ID,
-	  .meaning = "Executions asked for, without warm-ups; null: as many as it takes.",
-	  .more = "\"minimum\": 1" },
-	{ "kept", FIELD_OBJECT, .shape = &summaries_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "null: not seen, or of nothing." },
-	{ "unfiltered", FIELD_OBJECT, .shape = &summaries_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "null: not seen, or of nothing." },
-	{ "rule2", FIELD_OBJECT, .shape = &rule2_shape, .flags = FIELD_MAYBE,
-	  .meaning = "What rule (II) keeps, of the headline; null: it was not applied." },
-	{ "warnings", FIELD_LIST, .shape = &warning_shape, .flags = FIELD_BY_HAND },
+		  "Time: density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known." },
+	X(id, "number", FIELD_ID, "In the lab; null: not stored.", .more = "\"minimum\": 1"),
+	X(started_at_ns, "started_at", FIELD_DATE, "Of a study: when it was made."),
+	X(ended_at_ns, "ended_at", FIELD_DATE, NULL),
+	X(tags, "tags", FIELD_TEXT, NULL),
+	X(version, "version", FIELD_TEXT, "Of the tare that measured."),
+	X(conditions.all, "conditions", FIELD_MAP, "Every option that shaped the run.",
+	  .flags = FIELD_ZERO_ABSENT),
+	{ 0 },
+};
+static const struct shape head_shape = { "head", NULL, head_fields };
+#undef X
+
+#define X(member, ...) FACT(struct judged_run, member, __VA_ARGS__)
+#define SUMMARY(list, m, name)                                                            \
+	X(result.list[m], #list "." name, FIELD_OBJECT, "null: not seen, or of nothing.", \
+	  .shape = &summary_shape, .flags = FIELD_ZERO_ABSENT)
+#define SUMMARIES(list)                                                                       \
+	SUMMARY(list, EMP_ET, "et"), SUMMARY(list, EMP_PT_NET, "pt_net"),                     \
+		SUMMARY(list, EMP_PT_EXEC, "pt_exec"), SUMMARY(list, EMP_PT_TICK, "pt_tick"), \
+		SUMMARY(list, EMP_USER, "user"), SUMMARY(list, EMP_SYSTEM, "system")
+static const struct field time_section_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = kind_names },
+	X(run, "", FIELD_SPLICE, NULL, .shape = &head_shape),
+	X(run.command, "command", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
+	X(run.parameters, "parameters", FIELD_LIST, NULL, .shape = &parameter_shape,
+	  .limit = sizeof(struct parameter)),
+	X(run.backend, "backend", FIELD_ENUM, NULL, .limit = BACKENDS, .names = backend_names),
+	X(result.headline, "headline", FIELD_ENUM, "The best there is.", .limit = EMP_MEASURES,
+	  .names = emp_measure_names),
+	X(run.shell_et_ns, "shell_ns", FIELD_NS, "Taken off each ET; 0: no shell.",
+	  .flags = FIELD_ALWAYS),
+	X(run.planned, "planned", FIELD_U32,
+	  "Executions asked for, without warm-ups; null: as many as it takes.",
+	  .flags = FIELD_ZERO_ABSENT, .more = "\"minimum\": 1"),
+	SUMMARIES(kept),
+	SUMMARIES(unfiltered),
+	X(result.outside, "rule2", FIELD_OBJECT,
+	  "What rule (II) keeps, of the headline; null: it was not applied.",
+	  .shape = &bounds_shape, .flags = FIELD_GIVEN,
+	  .bits = offsetof(struct judged_run, result.outside.applied)),
+	X(result.warnings, "warnings", FIELD_LIST, NULL, .shape = &warning_shape,
+	  .limit = sizeof(struct emp_warning)),
+	{ "measures", FIELD_LIST, .shape = &page_measure_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Those of the columns that people are shown, as the catalogue has them." },
 	{ "columns", FIELD_OBJECT, .shape = &columns_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "Parallel: a row for each execution, in order." },
+	  .meaning = "Parallel: a row for each execution, in order; further ones by measures." },
 	{ "reasons", FIELD_MAP, .shape = &reason_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "Of dropped executions, by position in the columns." },
 	{ "ledger", FIELD_OBJECT, .shape = &ledger_columns_shape, .flags = FIELD_MAYBE,
 	  .meaning = "null: no execution has one." },
 	{ "dual", FIELD_OBJECT, .shape = &dual_shape, .flags = FIELD_MAYBE,
 	  .meaning = "Pairs of successive measured executions; null: there are fewer than two." },
-	{ "names", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
-	  .meaning = "What details refer to; any text." },
 	{ "details", FIELD_MAP, .shape = &detail_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "By position; of many executions only the remarkable ones have one." },
+	{ "names", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "What details refer to; any text." },
 	{ 0 },
 };
 const struct shape time_section_shape = { "time_section", NULL, time_section_fields };
+#undef X
 
 static const struct field page_samples_fields[] = {
 	{ "number", FIELD_LIST, .flags = FIELD_BY_HAND,
@@ -297,7 +290,7 @@ static const struct field samples_fields[] = {
 	  .meaning = "null: the run is gone, or was cut from a watch." },
 	{ 0 },
 };
-const struct shape samples_shape = { "samples", NULL, samples_fields };
+static const struct shape samples_shape = { "samples", NULL, samples_fields };
 
 static const struct field phases_fields[] = {
 	{ "short", FIELD_LIST, .flags = FIELD_BY_HAND,
@@ -310,12 +303,11 @@ static const struct field phases_fields[] = {
 	  .more = "\"items\": {\"type\": [\"number\", \"null\"], \"minimum\": 0}" },
 	{ 0 },
 };
-const struct shape phases_shape = { "phases", NULL, phases_fields };
+static const struct shape phases_shape = { "phases", NULL, phases_fields };
 
 static const struct field study_section_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = study_section_kind_names },
 	{ "", FIELD_SPLICE, .shape = &head_shape },
-	{ "charts", FIELD_MAP, .shape = &chart_shape, .flags = FIELD_BY_HAND },
 	{ "study", FIELD_ANY, .more = "\"$ref\": \"study.schema.json\"" },
 	{ "samples", FIELD_OBJECT, .shape = &samples_shape, .flags = FIELD_BY_HAND },
 	{ "phases", FIELD_OBJECT, .shape = &phases_shape, .flags = FIELD_BY_HAND },
@@ -324,8 +316,8 @@ static const struct field study_section_fields[] = {
 const struct shape study_section_shape = { "study_section", NULL, study_section_fields };
 
 static const struct field baseline_fields[] = {
-	{ "number", FIELD_I64, .more = "\"minimum\": 1" },
-	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	FACT(struct run, id, "number", FIELD_I64, NULL, .more = "\"minimum\": 1"),
+	{ "name", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
 	{ "diff", FIELD_ANY, .more = "\"$ref\": \"noise-diff.schema.json\"" },
 	{ 0 },
 };
@@ -334,9 +326,6 @@ const struct shape baseline_shape = { "baseline", NULL, baseline_fields };
 static const struct field noise_section_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = noise_section_kind_names },
 	{ "", FIELD_SPLICE, .shape = &head_shape },
-	{ "charts", FIELD_MAP, .shape = &chart_shape, .flags = FIELD_BY_HAND,
-	  .meaning =
-		  "noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline. Where there are several CPUs, a block of seen and told for each of them follows." },
 	{ "noise", FIELD_ANY, .flags = FIELD_MAYBE,
 	  .meaning = "null: nothing of the run is stored yet.",
 	  .more = "\"$ref\": \"noise.schema.json\"" },
@@ -347,10 +336,10 @@ static const struct field noise_section_fields[] = {
 const struct shape noise_section_shape = { "noise_section", NULL, noise_section_fields };
 
 static const struct field stack_tree_fields[] = {
-	{ "names", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
-	  .meaning = "Of functions and apps; any text." },
-	{ "where", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
-	  .meaning = "Objects." },
+	FACT(struct call_tree, names.items, "names", FIELD_LIST, "Of functions and apps; any text.",
+	     .item = FIELD_TEXT, .limit = sizeof(char *), .flags = FIELD_ALWAYS),
+	FACT(struct call_tree, where.items, "where", FIELD_LIST, "Objects.", .item = FIELD_TEXT,
+	     .limit = sizeof(char *), .flags = FIELD_ALWAYS),
 	{ "name", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
 	  .meaning = "Of each node, index of names." },
 	{ "object", FIELD_LIST, .flags = FIELD_BY_HAND, .meaning = "Index of where; -1: none.",
@@ -385,7 +374,6 @@ const struct shape slices_shape = { "slices", "Samples over time.", slices_field
 static const struct field profile_section_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = profile_section_kind_names },
 	{ "", FIELD_SPLICE, .shape = &head_shape },
-	{ "charts", FIELD_MAP, .shape = &chart_shape, .flags = FIELD_BY_HAND },
 	{ "profile", FIELD_ANY, .more = "\"$ref\": \"profile.schema.json\"" },
 	{ "tree", FIELD_OBJECT, .shape = &stack_tree_shape, .flags = FIELD_BY_HAND,
 	  .meaning =
@@ -408,11 +396,11 @@ static const struct field matrix_fields[] = {
 const struct shape matrix_shape = { "matrix", NULL, matrix_fields };
 
 static const struct field query_ledger_fields[] = {
-	{ "query", FIELD_U64 },
-	{ "cardinality", FIELD_KNOWN },
-	{ "elapsed_ns", FIELD_U64,
-	  .meaning =
-		  "In the query itself: the ledger begins before it is asked and ends after it." },
+	FACT(struct ttp_ledger, query, "query", FIELD_U32, NULL),
+	FACT(struct ttp_ledger, cardinality, "cardinality", FIELD_U64, NULL,
+	     .flags = FIELD_ZERO_ABSENT),
+	FACT(struct ttp_ledger, et_ns, "elapsed_ns", FIELD_U64,
+	     "In the query itself: the ledger begins before it is asked and ends after it."),
 	{ "causes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
 	{ "mean", FIELD_LIST, .flags = FIELD_BY_HAND,
 	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
@@ -423,9 +411,6 @@ const struct shape query_ledger_shape = { "query_ledger", NULL, query_ledger_fie
 static const struct field query_section_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = query_section_kind_names },
 	{ "", FIELD_SPLICE, .shape = &head_shape },
-	{ "charts", FIELD_MAP, .shape = &chart_shape, .flags = FIELD_BY_HAND,
-	  .meaning =
-		  "split: means of each Q@C; in the second block where CPU time or I/O is not known." },
 	{ "query", FIELD_ANY, .flags = FIELD_MAYBE,
 	  .meaning = "null: nothing of the run is stored yet.",
 	  .more = "\"$ref\": \"query.schema.json\"" },
@@ -438,14 +423,10 @@ static const struct field query_section_fields[] = {
 const struct shape query_section_shape = { "query_section", NULL, query_section_fields };
 
 static const struct field time_comparison_row_fields[] = {
-	{ "section", FIELD_U64 },
-	{ "ratio", FIELD_REAL, .meaning = "Of the means.", .more = "\"minimum\": 0" },
-	{ "ratio_low", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "ratio_high", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "p", FIELD_REAL, .more = "\"minimum\": 0, \"maximum\": 1" },
-	{ "test", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "significant", FIELD_BOOL },
-	{ "sentence", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	FACT(struct page_time_comparison, section, "section", FIELD_U64, NULL),
+	FACT(struct page_time_comparison, result, "", FIELD_SPLICE, NULL, .shape = &ratio_shape),
+	FACT(struct page_time_comparison, sentence, "sentence", FIELD_TEXT, NULL,
+	     .flags = FIELD_ALWAYS),
 	{ 0 },
 };
 const struct shape time_comparison_row_shape = { "time_comparison_row", NULL,
@@ -456,11 +437,12 @@ static const struct field time_comparison_fields[] = {
 	{ "sections", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
 	  .meaning = "Those compared, the reference included." },
 	{ "reference", FIELD_U64 },
-	{ "measure", FIELD_ENUM, .limit = 6, .names = headline_names },
+	{ "measure", FIELD_ENUM, .limit = EMP_MEASURES, .names = emp_measure_names },
 	{ "rows", FIELD_LIST, .shape = &time_comparison_row_shape, .flags = FIELD_BY_HAND },
 	{ 0 },
 };
-const struct shape time_comparison_shape = { "time_comparison", NULL, time_comparison_fields };
+static const struct shape time_comparison_shape = { "time_comparison", NULL,
+						    time_comparison_fields };
 
 static const struct field noise_comparison_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = noise_section_kind_names },
@@ -469,7 +451,8 @@ static const struct field noise_comparison_fields[] = {
 	{ "diff", FIELD_ANY, .more = "\"$ref\": \"noise-diff.schema.json\"" },
 	{ 0 },
 };
-const struct shape noise_comparison_shape = { "noise_comparison", NULL, noise_comparison_fields };
+static const struct shape noise_comparison_shape = { "noise_comparison", NULL,
+						     noise_comparison_fields };
 
 static const struct field profile_comparison_side_fields[] = {
 	{ "here", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
@@ -493,7 +476,8 @@ static const struct field places_fields[] = {
 	  .meaning = "Columns by node of the tree after." },
 	{ 0 },
 };
-const struct shape places_shape = { "places", "What changed, by path of names.", places_fields };
+static const struct shape places_shape = { "places", "What changed, by path of names.",
+					   places_fields };
 
 static const struct field profile_comparison_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = profile_section_kind_names },
@@ -504,8 +488,8 @@ static const struct field profile_comparison_fields[] = {
 	  .meaning = "What changed, by path of names." },
 	{ 0 },
 };
-const struct shape profile_comparison_shape = { "profile_comparison", NULL,
-						profile_comparison_fields };
+static const struct shape profile_comparison_shape = { "profile_comparison", NULL,
+						       profile_comparison_fields };
 
 static const struct field query_comparison_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = query_section_kind_names },
@@ -514,7 +498,8 @@ static const struct field query_comparison_fields[] = {
 	{ "diff", FIELD_ANY, .more = "\"$ref\": \"query-compare.schema.json\"" },
 	{ 0 },
 };
-const struct shape query_comparison_shape = { "query_comparison", NULL, query_comparison_fields };
+static const struct shape query_comparison_shape = { "query_comparison", NULL,
+						     query_comparison_fields };
 
 static const struct shape *const doc_sections_either[] = {
 	&time_section_shape,	&study_section_shape, &noise_section_shape,

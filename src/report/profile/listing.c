@@ -11,8 +11,6 @@
 
 #define FOLDED_LEAST 13 /* instructions without samples in a row */
 #define TAB_COLUMNS 4
-#define SHARE_COLUMNS 7
-#define SAMPLES_COLUMNS 9
 
 static int by_address(const void *a, const void *b)
 {
@@ -23,7 +21,7 @@ static int by_address(const void *a, const void *b)
 void listing_of(const struct profile *p, const struct profile_listing *l, struct listing *out)
 {
 	uint64_t found = 0;
-	*out = (struct listing){ 0 };
+	*out = (struct listing){ .samples = l->samples };
 	for (size_t i = 0; i < l->counts->count; i++)
 		out->self += l->counts->items[i].self;
 	for (size_t i = 0; i < l->instructions->count; i++) {
@@ -58,62 +56,46 @@ void listing_release(struct listing *l)
 
 /* ---- text ---- */
 
-struct printer {
-	const struct profile_listing *l;
-	const struct profile_style *style;
-	struct listing lines;
-	int decimals;
-	size_t address; /* columns */
-	struct strbuf *out;
-};
-
-static void put_right(struct strbuf *out, const char *text, size_t columns)
+static void add_line(struct table *t, const struct listing_line *line, const struct listing *of,
+		     int decimals)
 {
-	size_t width = text_width(text);
-	strbuf_pad(out, ' ', width < columns ? columns - width : 0);
-	strbuf_puts(out, text);
+	char words[WORDS];
+	struct strbuf text = { 0 };
+	bool hottest = line->self && line->self == of->most;
+	const char *colour = hottest ? RED : NULL;
+	format_points(line->share, decimals, words);
+	table_add_shown(t, line->share, line->self ? words : "");
+	table_paint(t, colour);
+	snprintf(words, sizeof words, "%" PRIu64, line->self);
+	table_add_shown(t, (double)line->self, line->self ? words : "");
+	table_paint(t, colour);
+	snprintf(words, sizeof words, "%" PRIx64, line->address);
+	table_add_text(t, words);
+	table_paint(t, colour);
+	strbuf_printf(&text, "%s%s", hottest ? "> " : "  ", line->text);
+	table_add_text(t, strbuf_text(&text));
+	table_paint(t, colour);
+	strbuf_release(&text);
 }
 
-/* What the figures leave of a line. */
-static void put_remainder(const struct printer *p, const char *text, size_t used)
+/* A line that is no instruction. */
+static void add_words(struct table *t, const char *words, const char *colour)
 {
-	char *safe = display_copy(text);
-	size_t width = p->style->width;
-	put_fitted(p->out, safe, !width ? SIZE_MAX : width > used ? width - used : 1);
-	xfree(safe);
-}
-
-static size_t margin(const struct printer *p)
-{
-	return SHARE_COLUMNS + SAMPLES_COLUMNS + 2 + p->address + 3;
-}
-
-static void put_instruction(const struct printer *p, const struct listing_line *line)
-{
-	char share[WORDS] = "", samples[WORDS] = "", address[WORDS];
-	bool hottest = line->self && line->self == p->lines.most;
-	if (line->self) {
-		format_points((double)line->self / (double)p->l->samples, p->decimals, share);
-		snprintf(samples, sizeof samples, "%llu", (unsigned long long)line->self);
-	}
-	snprintf(address, sizeof address, "%" PRIx64, line->instruction->address);
-	if (hottest && p->style->colour)
-		strbuf_puts(p->out, RED);
-	put_right(p->out, share, SHARE_COLUMNS);
-	put_right(p->out, samples, SAMPLES_COLUMNS);
-	put_right(p->out, address, p->address + 2);
-	strbuf_puts(p->out, hottest ? " > " : "   ");
-	put_remainder(p, line->instruction->text, margin(p));
-	strbuf_puts(p->out, hottest && p->style->colour ? RESET "\n" : "\n");
+	table_add_shown(t, NAN, "");
+	table_add_shown(t, NAN, "");
+	table_add_text(t, "");
+	table_add_text(t, words);
+	table_paint(t, colour);
 }
 
 /* The text of a source line, its tabs as a few spaces. */
-static void put_source(const struct printer *p, const struct instruction *i)
+static void add_source(struct table *t, const struct profile_listing *l,
+		       const struct listing_line *line)
 {
-	const char *slash = strrchr(i->file, '/');
-	const char *source = p->l->source ? p->l->source(p->l->context, i->file, i->line) : NULL;
+	const char *slash = strrchr(line->file, '/');
+	const char *source = l->source ? l->source(l->context, line->file, line->line) : NULL;
 	struct strbuf text = { 0 };
-	strbuf_printf(&text, "%s:%u", slash && slash[1] ? slash + 1 : i->file, i->line);
+	strbuf_printf(&text, "%s:%u", slash && slash[1] ? slash + 1 : line->file, line->line);
 	if (source)
 		strbuf_puts(&text, "  ");
 	for (const char *c = source; c && *c; c++)
@@ -121,104 +103,88 @@ static void put_source(const struct printer *p, const struct instruction *i)
 			strbuf_pad(&text, ' ', TAB_COLUMNS);
 		else
 			strbuf_putc(&text, *c);
-	if (p->style->colour)
-		strbuf_puts(p->out, DIM);
-	size_t indent = margin(p) - 3;
-	strbuf_pad(p->out, ' ', indent);
-	put_remainder(p, strbuf_text(&text), indent);
-	strbuf_puts(p->out, p->style->colour ? RESET "\n" : "\n");
+	add_words(t, strbuf_text(&text), DIM);
 	strbuf_release(&text);
-}
-
-static bool same_source(const struct instruction *a, const struct instruction *b)
-{
-	return a->line == b->line && a->file && b->file && strcmp(a->file, b->file) == 0;
 }
 
 /* How many instructions from here have no samples. One that comes right before a sampled one is
  * where its cost is: it is never folded. */
-static size_t stretch(const struct printer *p, size_t from)
+static size_t stretch(const struct listing *lines, size_t from)
 {
-	size_t end = from, count = p->lines.list.count;
-	while (end < count && !p->lines.list.items[end].self)
+	size_t end = from, count = lines->list.count;
+	while (end < count && !lines->list.items[end].self)
 		end++;
 	return end < count && end > from ? end - from - 1 : end - from;
 }
 
-static void put_lines(const struct printer *p)
+static void put_lines(const struct profile_listing *l, const struct listing *lines,
+		      const struct profile_style *style, struct strbuf *out)
 {
-	const struct instruction *before = NULL;
-	for (size_t i = 0; i < p->lines.list.count;) {
-		const struct listing_line *line = &p->lines.list.items[i];
-		size_t empty = p->style->all ? 0 : stretch(p, i);
+	static const struct column columns[] = {
+		{ "share", "Share %", COLUMN_PERCENT },
+		{ "samples", "Samples", COLUMN_COUNT },
+		{ "address", "Address", COLUMN_TEXT, .right = true },
+		{ "instruction", "  Instruction", COLUMN_TEXT },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	const struct listing_line *before = NULL;
+	int decimals = profile_decimals(l->samples);
+	for (size_t i = 0; i < lines->list.count;) {
+		const struct listing_line *line = &lines->list.items[i];
+		size_t empty = style->all ? 0 : stretch(lines, i);
 		if (empty >= FOLDED_LEAST) {
-			strbuf_pad(p->out, ' ', margin(p));
-			strbuf_printf(p->out, "… %zu instructions without samples\n", empty);
+			char words[WORDS];
+			snprintf(words, sizeof words, "  … %zu instructions without samples",
+				 empty);
+			add_words(t, words, NULL);
 			i += empty;
 			before = NULL;
 			continue;
 		}
-		if (line->instruction->file && line->instruction->line &&
-		    (!before || !same_source(before, line->instruction)))
-			put_source(p, line->instruction);
-		put_instruction(p, line);
-		before = line->instruction;
+		bool same = before && before->line == line->line && before->file && line->file &&
+			    strcmp(before->file, line->file) == 0;
+		if (line->file && line->line && !same)
+			add_source(t, l, line);
+		add_line(t, line, lines, decimals);
+		before = line;
 		i++;
 	}
-}
-
-static void put_title(const struct profile_subject *s, const struct printer *p)
-{
-	const struct profile_function *f = &s->profile->functions.items[p->l->function];
-	struct paragraph lines = { .width = profile_width(p->style), .first = "", .indent = 2 };
-	struct strbuf text = { 0 };
-	char share[WORDS];
-	format_points(p->l->samples ? (double)p->lines.self / (double)p->l->samples : NAN,
-		      p->decimals, share);
-	strbuf_printf(&text, "%s in %s: %llu of ", f->name,
-		      s->profile->objects.items[f->object].path, (unsigned long long)p->lines.self);
-	put_samples_count(&text, p->l->samples, "sample");
-	strbuf_printf(&text, " (%s %%), ", share);
-	put_cpu_seconds(&text, profile_ns(s->profile, p->lines.self));
-	lines.colour = p->style->colour ? BOLD : NULL;
-	put_paragraph(p->out, &lines, strbuf_text(&text));
-	lines.colour = NULL;
-	if (p->lines.self)
-		put_paragraph(p->out, &lines,
-			      "An address is what would have come next: its cost is mostly of the "
-			      "one before.");
-	if (p->lines.elsewhere) {
-		strbuf_clear(&text);
-		put_samples_count(&text, p->lines.elsewhere, "sample");
-		strbuf_printf(&text, " %s at addresses where no instruction of this list begins.",
-			      p->lines.elsewhere == 1 ? "is" : "are");
-		put_paragraph(p->out, &lines, strbuf_text(&text));
-	}
-	strbuf_release(&text);
+	table_put(t, &style->style, out);
 }
 
 void profile_listing_text(const struct profile_subject *s, const struct profile_listing *l,
 			  const struct profile_style *given, struct strbuf *out)
 {
 	struct profile_style style = profile_normal_style(given);
-	struct printer p = { .l = l, .style = &style, .out = out };
-	p.decimals = profile_decimals(l->samples);
-	p.address = strlen("Address");
-	listing_of(s->profile, l, &p.lines);
-	for (size_t i = 0; i < l->instructions->count; i++) {
-		int columns = snprintf(NULL, 0, "%" PRIx64, l->instructions->items[i].address);
-		if ((size_t)columns > p.address)
-			p.address = (size_t)columns;
-	}
-	put_title(s, &p);
-	strbuf_puts(out, style.colour ? BOLD : "");
-	put_right(out, "Share %", SHARE_COLUMNS);
-	put_right(out, "Samples", SAMPLES_COLUMNS);
-	put_right(out, "Address", p.address + 2);
-	strbuf_puts(out, "   Instruction");
-	strbuf_puts(out, style.colour ? RESET "\n" : "\n");
-	put_lines(&p);
-	listing_release(&p.lines);
+	const struct profile_function *f = &s->profile->functions.items[l->function];
+	const struct paragraph bold = { .width = style.style.width ? style.style.width : 80,
+					.first = "",
+					.indent = 2,
+					.colour = style.style.colour ? BOLD : NULL };
+	struct listing lines;
+	struct strbuf text = { 0 };
+	char share[WORDS];
+	listing_of(s->profile, l, &lines);
+	format_points(l->samples ? (double)lines.self / (double)l->samples : NAN,
+		      profile_decimals(l->samples), share);
+	strbuf_printf(&text, "%s in %s: %llu of ", f->name,
+		      s->profile->objects.items[f->object].path, (unsigned long long)lines.self);
+	put_samples_count(&text, l->samples, "sample");
+	strbuf_printf(&text, " (%s %%), ", share);
+	put_cpu_seconds(&text, profile_ns(s->profile, lines.self));
+	put_paragraph(out, &bold, strbuf_text(&text));
+	if (lines.self)
+		put_wrapped(out, &style.style, "", 2,
+			    "An address is what would have come next: its cost is mostly of the "
+			    "one before.");
+	if (lines.elsewhere)
+		put_wrapped(out, &style.style, "", 2,
+			    "%llu sample%s at addresses where no instruction of this list begins.",
+			    (unsigned long long)lines.elsewhere,
+			    lines.elsewhere == 1 ? " is" : "s are");
+	put_lines(l, &lines, &style, out);
+	strbuf_release(&text);
+	listing_release(&lines);
 }
 
 /* ---- as data ---- */

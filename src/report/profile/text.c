@@ -6,26 +6,8 @@
 #include "base/text.h"
 #include "report/profile/rows.h"
 
-#define LABEL 12	   /* columns of "  Sampled   " */
-#define PARAGRAPH_WIDTH 80 /* where the width does not matter */
-#define KERNEL_MANY 0.2	   /* of the samples: worth a note on where they pile up */
-
-size_t profile_width(const struct profile_style *style)
-{
-	return style->width ? style->width : PARAGRAPH_WIDTH;
-}
-
-static void put_labelled(const char *label, struct strbuf *text, const struct profile_style *style,
-			 struct strbuf *out)
-{
-	char first[LABEL + 1];
-	snprintf(first, sizeof first, "  %-*s", LABEL - 2, label);
-	put_paragraph(out,
-		      &(struct paragraph){
-			      .width = profile_width(style), .indent = LABEL, .first = first },
-		      strbuf_text(text));
-	strbuf_release(text);
-}
+#define LABEL 12	/* columns of "  Sampled   " */
+#define KERNEL_MANY 0.2 /* of the samples: worth a note on where they pile up */
 
 void put_samples_count(struct strbuf *out, uint64_t count, const char *word)
 {
@@ -48,14 +30,24 @@ void put_cpu_seconds(struct strbuf *out, double ns)
 #define TITLE_LINES 3
 #define SUBJECT_LEAST 24
 
-/* A long command must not hide what comes after it. */
-static void put_title_text(const char *subject, const char *after,
-			   const struct profile_style *style, struct strbuf *out)
+static void put_title(const struct profile_subject *s, const struct profile_totals *sums,
+		      const struct style *style, struct strbuf *out)
 {
-	const struct paragraph p = { .width = profile_width(style), .indent = 2, .first = "" };
-	char *safe = display_copy(subject);
+	const struct paragraph p = { .width = style->width ? style->width : 80,
+				     .indent = 2,
+				     .first = "" };
+	struct strbuf subject = { 0 }, after = { 0 }, text = { 0 };
+	char elapsed[WORDS];
+	text_duration((double)sums->elapsed_ns, 3, elapsed, sizeof elapsed);
+	put_profile_subject(s->run, &subject);
+	strbuf_printf(&after, " for %s%s", elapsed, run_state_words(s->run));
+	if (s->run && s->run->id > 0)
+		strbuf_printf(&after, ", run %lld", (long long)s->run->id);
+	if (profile_given_name(s->run))
+		strbuf_printf(&after, ": %s", profile_given_name(s->run));
+	/* a long command must not hide what comes after it */
+	char *safe = display_copy(strbuf_text(&subject));
 	size_t most = TITLE_LINES * p.width, columns = text_width(safe);
-	struct strbuf text = { 0 };
 	columns = columns < most ? columns : most;
 	for (bool fits = false; !fits; columns--) {
 		struct strbuf tried = { 0 };
@@ -63,7 +55,7 @@ static void put_title_text(const char *subject, const char *after,
 		strbuf_clear(&text);
 		strbuf_puts(&text, "Profile of ");
 		put_middle(&text, safe, columns);
-		strbuf_puts(&text, after);
+		strbuf_puts(&text, strbuf_text(&after));
 		put_paragraph(&tried, &p, strbuf_text(&text));
 		for (const char *c = strbuf_text(&tried); *c; c++)
 			lines += *c == '\n';
@@ -71,89 +63,72 @@ static void put_title_text(const char *subject, const char *after,
 		strbuf_release(&tried);
 	}
 	put_headline(out, p.width, style->colour, strbuf_text(&text));
-	strbuf_release(&text);
+	if (s->run && s->run->tags && *s->run->tags)
+		put_wrapped(out, style, "  Tags      ", LABEL, "%s", s->run->tags);
 	xfree(safe);
-}
-
-static void put_title(const struct profile_subject *s, const struct profile_totals *sums,
-		      const struct profile_style *style, struct strbuf *out)
-{
-	struct strbuf subject = { 0 }, text = { 0 };
-	char elapsed[WORDS];
-	text_duration((double)sums->elapsed_ns, 3, elapsed, sizeof elapsed);
-	put_profile_subject(s->run, &subject);
-	strbuf_printf(&text, " for %s", elapsed);
-	if (s->run) {
-		strbuf_puts(&text, run_state_words(s->run));
-		if (s->run->id > 0)
-			strbuf_printf(&text, ", run %lld", (long long)s->run->id);
-		if (profile_given_name(s->run))
-			strbuf_printf(&text, ": %s", profile_given_name(s->run));
-	}
-	put_title_text(strbuf_text(&subject), strbuf_text(&text), style, out);
-	strbuf_release(&subject);
-	strbuf_clear(&text);
-	strbuf_puts(&text, s->run && s->run->tags ? s->run->tags : "");
-	if (text.length)
-		put_labelled("Tags", &text, style, out);
 	strbuf_release(&text);
+	strbuf_release(&after);
+	strbuf_release(&subject);
 }
 
-static void put_sampled(const struct profile *p, const struct profile_style *style,
-			struct strbuf *out)
+/* What was sampled, how, and what of it was seen. */
+static void put_sampled(const struct profile *p, const struct profile_totals *sums,
+			const struct style *style, struct strbuf *out)
 {
 	static const char *const stacks[PROFILE_STACKS] = {
 		[STACKS_NONE] = "no stacks",
 		[STACKS_POINTERS] = "stacks by frame pointers",
 		[STACKS_EH_FRAME] = "stacks by .eh_frame",
 	};
-	struct strbuf text = { 0 };
-	put_profile_mode(p, &text);
-	strbuf_printf(&text, ", on %u CPU%s; %s", p->cpus, p->cpus == 1 ? "" : "s",
-		      stacks[p->stacks]);
-	put_labelled("Sampled", &text, style, out);
-}
-
-static void put_samples(const struct profile *p, const struct profile_totals *sums,
-			const struct profile_style *style, struct strbuf *out)
-{
 	const struct profile_slice *sum = &sums->slice;
 	struct strbuf text = { 0 };
 	char share[WORDS];
+	put_profile_mode(p, &text);
+	put_wrapped(out, style, "  Sampled   ", LABEL, "%s, on %u CPU%s; %s", strbuf_text(&text),
+		    p->cpus, p->cpus == 1 ? "" : "s", stacks[p->stacks]);
+	strbuf_clear(&text);
 	put_samples_count(&text, sum->samples, "sample");
 	strbuf_printf(&text, ", %llu user, %llu kernel: ", (unsigned long long)sum->user,
 		      (unsigned long long)sum->kernel);
-	put_cpu_seconds(&text, profile_ns(p, sum->samples));
+	put_cpu_seconds(&text, sums->sampled_ns);
 	if (sums->cpu_ns > 0 && p->hz > 0) {
-		format_percent(profile_ns(p, sum->samples) / sums->cpu_ns, share);
+		format_percent(sums->sampled_ns / sums->cpu_ns, share);
 		strbuf_printf(&text, ", %s of CPU time", share);
 	}
-	put_labelled("Seen", &text, style, out);
+	put_wrapped(out, style, "  Seen      ", LABEL, "%s", strbuf_text(&text));
+	if (sum->others) {
+		strbuf_clear(&text);
+		put_samples_count(&text, sum->others, "sample");
+		put_wrapped(out, style, "  Others    ", LABEL,
+			    "%s of what was not asked for: left out", strbuf_text(&text));
+	}
+	strbuf_release(&text);
 }
 
 static void put_stacks(const struct profile *p, const struct profile_totals *sums,
-		       const struct profile_style *style, struct strbuf *out)
+		       const struct style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
-	char complete[WORDS], broken[WORDS];
+	char share[WORDS];
 	double all = (double)sums->user_stacks;
 	int decimals = profile_decimals(sums->user_stacks);
 	if (p->stacks == STACKS_NONE || !sums->user_stacks)
 		return;
-	format_points((double)sums->ends[STACK_COMPLETE] / all, decimals, complete);
-	format_points((double)sums->ends[STACK_BROKEN] / all, decimals, broken);
-	strbuf_printf(&text, "%s %% of %llu reached their thread's start", complete,
+	format_points((double)sums->ends[STACK_COMPLETE] / all, decimals, share);
+	strbuf_printf(&text, "%s %% of %llu reached their thread's start", share,
 		      (unsigned long long)sums->user_stacks);
+	format_points((double)sums->ends[STACK_BROKEN] / all, decimals, share);
 	if (sums->ends[STACK_BROKEN])
-		strbuf_printf(&text, "; %s %% broke off", broken);
+		strbuf_printf(&text, "; %s %% broke off", share);
 	if (sums->ends[STACK_LIMIT])
 		strbuf_printf(&text, "; %llu found no room",
 			      (unsigned long long)sums->ends[STACK_LIMIT]);
-	put_labelled("Stacks", &text, style, out);
+	put_wrapped(out, style, "  Stacks    ", LABEL, "%s", strbuf_text(&text));
+	strbuf_release(&text);
 }
 
 static void put_lost(const struct profile *p, const struct profile_slice *sum,
-		     const struct profile_style *style, struct strbuf *out)
+		     const struct style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
 	if (sum->lost) {
@@ -172,10 +147,11 @@ static void put_lost(const struct profile *p, const struct profile_slice *sum,
 		strbuf_puts(&text, " of processes went untold: some code may lack its name");
 	}
 	if (text.length)
-		put_labelled("Lost", &text, style, out);
+		put_wrapped(out, style, "  Lost      ", LABEL, "%s", strbuf_text(&text));
+	strbuf_release(&text);
 }
 
-static void put_cost(const struct profile_totals *sums, const struct profile_style *style,
+static void put_cost(const struct profile_totals *sums, const struct style *style,
 		     struct strbuf *out)
 {
 	const struct profile_slice *sum = &sums->slice;
@@ -184,7 +160,7 @@ static void put_cost(const struct profile_totals *sums, const struct profile_sty
 	text_duration((double)sum->self_ns, 3, words, sizeof words);
 	strbuf_printf(&text, "tare used %s", words);
 	if (sums->cpu_ns > 0) {
-		format_percent((double)sum->self_ns / sums->cpu_ns, words);
+		format_percent(sums->self_share, words);
 		strbuf_printf(&text, ", %s of CPU time", words);
 	}
 	/* of entries or of bytes: the share is what both have */
@@ -192,39 +168,24 @@ static void put_cost(const struct profile_totals *sums, const struct profile_sty
 		format_percent((double)sum->peak_used / (double)sum->peak_room, words);
 		strbuf_printf(&text, "; fullest buffer %s full", words);
 	}
-	put_labelled("Cost", &text, style, out);
+	put_wrapped(out, style, "  Cost      ", LABEL, "%s", strbuf_text(&text));
+	strbuf_release(&text);
 }
 
 void profile_head_text(const struct profile_subject *s, const struct profile_style *given,
 		       struct strbuf *out)
 {
-	struct profile_style style = profile_normal_style(given);
-	const struct profile *p = s->profile;
+	const struct style style = profile_normal_style(given).style;
 	struct profile_totals sums;
-	profile_totals_of(p, &sums);
+	profile_totals_of(s->profile, &sums);
 	put_title(s, &sums, &style, out);
-	put_sampled(p, &style, out);
-	put_samples(p, &sums, &style, out);
-	if (sums.slice.others) {
-		struct strbuf text = { 0 };
-		put_samples_count(&text, sums.slice.others, "sample");
-		strbuf_puts(&text, " of what was not asked for: left out");
-		put_labelled("Others", &text, &style, out);
-	}
-	put_stacks(p, &sums, &style, out);
-	put_lost(p, &sums.slice, &style, out);
+	put_sampled(s->profile, &sums, &style, out);
+	put_stacks(s->profile, &sums, &style, out);
+	put_lost(s->profile, &sums.slice, &style, out);
 	put_cost(&sums, &style, out);
 }
 
 /* ---- what cannot be told ---- */
-
-static void put_note(const char *text, const struct profile_style *style, struct strbuf *out)
-{
-	put_paragraph(out,
-		      &(struct paragraph){
-			      .width = profile_width(style), .indent = 2, .first = "Note: " },
-		      text);
-}
 
 size_t profile_notes_of(const struct profile *p, const char *notes[PROFILE_NOTES])
 {
@@ -245,25 +206,25 @@ size_t profile_notes_of(const struct profile *p, const char *notes[PROFILE_NOTES
 void profile_notes_text(const struct profile_subject *s, const struct profile_style *given,
 			struct strbuf *out)
 {
-	struct profile_style style = profile_normal_style(given);
+	const struct style style = profile_normal_style(given).style;
 	const char *notes[PROFILE_NOTES];
 	size_t count = profile_notes_of(s->profile, notes);
 	for (size_t i = 0; i < count; i++)
-		put_note(notes[i], &style, out);
+		put_wrapped(out, &style, "Note: ", 2, "%s", notes[i]);
 	if (s->run && s->run->not_seen && *s->run->not_seen)
-		put_note(s->run->not_seen, &style, out);
+		put_wrapped(out, &style, "Note: ", 2, "%s", s->run->not_seen);
 }
 
 /* ---- a view by system ---- */
 
 void put_profile_system(const struct profile_subject *s, const struct sleepy_view *v,
-			const struct profile_style *style, struct strbuf *out)
+			const struct style *style, struct strbuf *out)
 {
 	static const struct column columns[] = {
 		{ "state", "CPUs were", COLUMN_TEXT },
 		{ "samples", "Samples", COLUMN_COUNT },
-		{ "time", "Time", COLUMN_TEXT, .right = true },
-		{ "share", "CPU time", COLUMN_TEXT, .right = true },
+		{ "time", "Time", COLUMN_DURATION, .digits = 3 },
+		{ "share", "CPU time", COLUMN_PERCENT },
 		{ "note", "", COLUMN_TEXT },
 	};
 	static const char *const states[SLEEPY_STATES] = { "in user code", "in the kernel",
@@ -282,23 +243,18 @@ void put_profile_system(const struct profile_subject *s, const struct sleepy_vie
 	int decimals = profile_decimals(v->busy);
 	for (size_t i = 0; i < SLEEPY_STATES; i++) {
 		uint64_t samples = v->rows.items[i].self;
-		struct strbuf text = { 0 };
-		char share[WORDS];
+		double share = profile_cpu_share(s->profile, v, samples);
+		char shown[WORDS];
 		/* what could not be seen is not none */
 		if (!samples && (i > 2 || (i && unseen)))
 			continue;
 		table_add_text(t, states[i]);
 		table_add_count(t, (int64_t)samples);
-		put_cpu_seconds(&text, profile_ns(s->profile, samples));
-		table_add_text(t, strbuf_text(&text));
-		format_points(profile_cpu_share(s->profile, v, samples), decimals, share);
-		strbuf_clear(&text);
-		strbuf_printf(&text, "%s %%", share);
-		table_add_text(t, strbuf_text(&text));
+		table_add_number(t, profile_ns(s->profile, samples));
+		format_points(share, decimals, shown);
+		strcat(shown, " %");
+		table_add_shown(t, share, shown);
 		table_add_text(t, notes[i]);
-		strbuf_release(&text);
 	}
-	table_render(t, TABLE_TEXT,
-		     &(struct style){ .width = style->width, .colour = style->colour }, out);
-	table_free(t);
+	table_put(t, style, out);
 }

@@ -21,30 +21,17 @@ static bool is_wanted(const struct query_row *row, uint32_t query)
 	return !query || row->at->query == query;
 }
 
-/* Of a Q@C that was dropped: of all of its executions. */
-static struct ttp_figure time_of(const struct query_rows *rows, const struct query_row *row)
-{
-	return row->verdict->drop ? row->verdict->unfiltered[rows->time] : row->time;
-}
-
 /* Q@Cs of a figure, and how many of them the protocol drops. */
 struct drops {
 	size_t dropped, all;
 };
 
-/* "dropped (3 of 36)", in the key. */
-static void drops_title(const struct drops *d, char out[WORDS])
-{
-	snprintf(out, WORDS, "dropped (%zu of %zu)", d->dropped, d->all);
-}
-
-static void add_cross_key(struct chart *c, const char *title)
-{
-	chart_add(c, CHART_KEY_ONLY, CHART_POINTS, CHART_CROSS, title, 0, 0);
-}
-
 static void note_drops(struct chart *c, const struct drops *d)
 {
+	char title[WORDS];
+	snprintf(title, sizeof title, "dropped (%zu of %zu)", d->dropped, d->all);
+	if (d->dropped)
+		chart_add(c, CHART_KEY_ONLY, CHART_POINTS, CHART_CROSS, title, 0, 0);
 	if (d->dropped < d->all)
 		return;
 	strbuf_printf(&c->note,
@@ -59,18 +46,6 @@ static void note_drops(struct chart *c, const struct drops *d)
 struct extent {
 	double x_low, x_high, y_low, y_high, bottom, top; /* the last two: with the spread */
 };
-
-static void widen(struct extent *e, double x, double y)
-{
-	if (x > 0) {
-		e->x_low = fmin(e->x_low, x);
-		e->x_high = fmax(e->x_high, x);
-	}
-	if (y > 0) {
-		e->y_low = fmin(e->y_low, y);
-		e->y_high = fmax(e->y_high, y);
-	}
-}
 
 /* From its highest cardinality down plans get their letters: the change is marked at the first row
  * with the lower one's. */
@@ -92,19 +67,25 @@ static void add_times(struct chart *c, const struct query_rows *rows, size_t i, 
 		      struct extent *e)
 {
 	const struct query_row *row = &rows->list.items[i];
-	const struct ttp_figure t = time_of(rows, row);
-	char letter[16];
+	/* of a Q@C that was dropped: of all of its executions */
+	const struct ttp_figure t = row->verdict->drop ? row->verdict->unfiltered[rows->time]
+						       : row->time;
 	if (!t.present)
 		return;
 	double values[] = { (double)row->at->cardinality,      t.median_ns,
 			    fmax(t.median_ns - t.sigma_ns, 0), t.median_ns + t.sigma_ns,
 			    (double)row->verdict->kept,	       is_change(rows, i) ? 1 : NAN,
 			    row->verdict->drop ? 1 : 0 };
-	plan_letter(row->plan, letter);
-	chart_row(c, row->at->cardinality ? line->block : line->aside, values, 7, letter);
+	chart_row(c, row->at->cardinality ? line->block : line->aside, values, 7,
+		  *row->letter ? row->letter : "-");
 	if (!row->at->cardinality)
 		return; /* it has no place on the axis */
-	widen(e, values[0], values[1]);
+	e->x_low = fmin(e->x_low, values[0]);
+	e->x_high = fmax(e->x_high, values[0]);
+	if (values[1] > 0) {
+		e->y_low = fmin(e->y_low, values[1]);
+		e->y_high = fmax(e->y_high, values[1]);
+	}
 	e->top = fmax(e->top, values[3]);
 	if (values[2] > values[1] / 10) /* else a logarithmic axis would be of it alone */
 		e->bottom = fmin(e->bottom, values[2]);
@@ -178,9 +159,6 @@ static void draw_times(struct chart *c, const struct query_view *v, const struct
 		all.all += lines[i].drops.all;
 		all.dropped += lines[i].drops.dropped;
 	}
-	drops_title(&all, name);
-	if (all.dropped)
-		add_cross_key(c, name);
 	note_drops(c, &all);
 	size_t aside = 0;
 	for (size_t i = 0; i < count; i++)
@@ -198,16 +176,6 @@ static void draw_times(struct chart *c, const struct query_view *v, const struct
 	c->key = true;
 }
 
-static struct line line_of(struct chart *c, const struct query_run *r, uint32_t query)
-{
-	char name[WORDS], aside[2 * WORDS];
-	query_name(r, query, name);
-	snprintf(aside, sizeof aside, "%s, without a table that varies: not drawn", name);
-	return (struct line){ .query = query,
-			      .block = chart_block(c, TIMES, name),
-			      .aside = chart_block(c, TIMES, aside) };
-}
-
 int chart_query(struct chart *c, const struct query_view *v, uint32_t query, struct error *err)
 {
 	struct query_rows rows;
@@ -221,8 +189,14 @@ int chart_query(struct chart *c, const struct query_view *v, uint32_t query, str
 		const struct query_row *row = &rows.list.items[i];
 		if (!is_wanted(row, query))
 			continue;
-		if (!lines.count || lines.items[lines.count - 1].query != row->at->query) {
-			array_push(&lines, line_of(c, v->data, row->at->query));
+		if (!lines.count || lines.items[lines.count - 1].query != row->query) {
+			char aside[2 * WORDS];
+			struct line line = { .query = row->query };
+			snprintf(aside, sizeof aside, "%s, without a table that varies: not drawn",
+				 row->name);
+			line.block = chart_block(c, TIMES, row->name);
+			line.aside = chart_block(c, TIMES, aside);
+			array_push(&lines, line);
 		}
 		add_times(c, &rows, i, &lines.items[lines.count - 1], &e);
 	}
@@ -282,19 +256,6 @@ struct splits {
 	struct drops drops;
 };
 
-/* "join at 1.2M" */
-static void short_place(const struct query_run *r, const struct query_row *row, int digits,
-			char out[2 * WORDS])
-{
-	char name[WORDS], rows[WORDS];
-	query_name(r, row->at->query, name);
-	chart_count_text((double)row->at->cardinality, digits, rows);
-	if (row->at->cardinality)
-		snprintf(out, 2 * (size_t)WORDS, "%s at %.40s", name, rows);
-	else
-		snprintf(out, 2 * (size_t)WORDS, "%s", name);
-}
-
 /* As many as tell the cardinalities of each query apart. */
 static int digits_of(const struct query_rows *rows)
 {
@@ -317,7 +278,7 @@ static void add_split(struct chart *c, const struct query_view *v, const struct 
 		      struct splits *to)
 {
 	const struct split s = split_of(row);
-	char name[2 * WORDS];
+	char name[2 * WORDS], rows[WORDS];
 	if (!(s.elapsed > 0))
 		return;
 	double values[] = { (double)to->shown,
@@ -331,10 +292,11 @@ static void add_split(struct chart *c, const struct query_view *v, const struct 
 			    s.n,
 			    s.delay };
 	to->cpu_of_partly += isnan(s.other) && !isnan(s.cpu);
-	query_place(v->data, row->at->query, row->at->cardinality, name);
+	query_place(v->data, row->query, row->cardinality, name);
 	chart_row(c, isnan(s.other) ? to->partly : to->whole, values, 10, name);
 	/* digits of a cardinality must not be lost where the name is shortened */
-	short_place(v->data, row, to->digits, name);
+	chart_count_text((double)row->cardinality, to->digits, rows);
+	snprintf(name, sizeof name, row->cardinality ? "%s at %.40s" : "%s", row->name, rows);
 	chart_axis_tick(&c->y, (double)to->shown++, name);
 	/* several processes at once use more than what elapsed */
 	double end = fmax(s.elapsed, fmax(s.cpu, s.cpu + s.io));
@@ -364,11 +326,6 @@ static void split_series(struct chart *c, const struct splits *s)
 		chart_add(c, s->whole, CHART_BARS, parts[k].role, parts[k].title, 2 + k, 0)
 			->stack_from = 2;
 	chart_add(c, s->ends, CHART_POINTS, CHART_CROSS, NULL, 1, 0);
-	if (s->drops.dropped) {
-		char title[WORDS];
-		drops_title(&s->drops, title);
-		add_cross_key(c, title);
-	}
 }
 
 int chart_split(struct chart *c, const struct query_view *v, uint32_t query, struct error *err)

@@ -28,18 +28,6 @@ static void put_run(const struct query_view *v, struct strbuf *out)
 	strbuf_putc(out, ')');
 }
 
-static void put_title(const struct query_view *base, const struct query_view *other,
-		      const struct query_style *style, struct strbuf *out)
-{
-	struct strbuf text = { 0 };
-	put_run(other, &text);
-	strbuf_puts(&text, " against ");
-	put_run(base, &text);
-	*text.text = *text.text == 'r' ? 'R' : 'A';
-	put_headline(out, (size_t)style->width, style->colour, strbuf_text(&text));
-	strbuf_release(&text);
-}
-
 /* As many digits as the interval supports. */
 static void format_ratio(double ratio, double low, double high, char out[WORDS])
 {
@@ -121,11 +109,6 @@ static void put_summary(const struct query_view *base, const struct query_view *
 	strbuf_release(&text);
 }
 
-static size_t kept_of(const struct query_view *v, const struct query_at *at)
-{
-	return v->result->at[at - v->data->at.items].kept;
-}
-
 /* The p of so many, all of which are below all of the others. */
 static double least_p(size_t n_a, size_t n_b)
 {
@@ -150,8 +133,10 @@ static void put_power(const struct query_view *base, const struct query_view *ot
 	for (size_t i = 0; i < c->pairs.count && least * (double)c->compared >= ALPHA; i++) {
 		const struct ttp_pair *p = &c->pairs.items[i];
 		if (is_compared(p))
-			least = fmin(least,
-				     least_p(kept_of(base, p->base), kept_of(other, p->other)));
+			least = fmin(
+				least,
+				least_p(base->result->at[p->base - base->data->at.items].kept,
+					other->result->at[p->other - other->data->at.items].kept));
 	}
 	if (c->compared && least * (double)c->compared >= ALPHA)
 		put_query_text("Note: ",
@@ -162,47 +147,36 @@ static void put_power(const struct query_view *base, const struct query_view *ot
 
 /* ---- plans ---- */
 
-static uint64_t plan_of(const struct query_at *at)
-{
-	return at && at->executions.count ? at->executions.items[0].plan : 0;
-}
-
-static void put_plan_pair(const struct query_view *base, const struct query_view *other,
-			  const struct ttp_pair *p, const struct query_style *style,
-			  struct strbuf *out)
-{
-	const struct query_plan *from = query_plan_of(base->data, plan_of(p->base));
-	const struct query_plan *to = query_plan_of(other->data, plan_of(p->other));
-	struct strbuf text = { 0 };
-	char place[2 * WORDS], ratio[WORDS];
-	query_place(p->base ? base->data : other->data, p->query, p->cardinality, place);
-	strbuf_printf(&text, "%s", place);
-	if (p->ratio > 0) {
-		format_ratio(p->ratio, p->low, p->high, ratio);
-		strbuf_printf(&text, " (%s times as long)", ratio);
-	}
-	strbuf_puts(&text, ": ");
-	if (from && to)
-		put_plan_change(from, to, style->ascii, &text);
-	else
-		strbuf_puts(&text, "its plan is not stored");
-	put_query_text("  ", strbuf_text(&text), style, out);
-	strbuf_release(&text);
-}
-
 static void put_plans(const struct query_view *base, const struct query_view *other,
 		      const struct ttp_comparison *c, const struct query_style *style,
 		      struct strbuf *out)
 {
 	size_t shown = 0;
 	for (size_t i = 0; i < c->pairs.count; i++) {
-		if (c->pairs.items[i].same_plan)
+		const struct ttp_pair *p = &c->pairs.items[i];
+		struct strbuf text = { 0 };
+		char place[2 * WORDS], ratio[WORDS];
+		if (p->same_plan)
 			continue;
 		if (!shown)
 			strbuf_puts(out, "\nPlans that changed\n");
-		if (style->all || shown < MOST)
-			put_plan_pair(base, other, &c->pairs.items[i], style, out);
-		shown++;
+		if (shown++ >= MOST && !style->all)
+			continue;
+		query_place(p->base ? base->data : other->data, p->query, p->cardinality, place);
+		strbuf_puts(&text, place);
+		if (p->ratio > 0) {
+			format_ratio(p->ratio, p->low, p->high, ratio);
+			strbuf_printf(&text, " (%s times as long)", ratio);
+		}
+		strbuf_puts(&text, ": ");
+		const struct query_plan *from = query_plan_of(base->data, query_plan_hash(p->base));
+		const struct query_plan *to = query_plan_of(other->data, query_plan_hash(p->other));
+		if (from && to)
+			put_plan_change(from, to, style->ascii, &text);
+		else
+			strbuf_puts(&text, "its plan is not stored");
+		put_query_text("  ", strbuf_text(&text), style, out);
+		strbuf_release(&text);
 	}
 	if (!style->all && shown > MOST)
 		strbuf_printf(out, "  and %zu more\n", shown - MOST);
@@ -210,75 +184,63 @@ static void put_plans(const struct query_view *base, const struct query_view *ot
 
 /* ---- times ---- */
 
-static struct table *pairs_table(void)
+/* "1.02", as many digits as the interval supports. */
+static void add_ratio(struct table *t, const struct ttp_pair *p)
 {
-	static const struct column columns[] = {
-		{ "query", "Query", COLUMN_TEXT },
-		{ "cardinality", "Rows", COLUMN_TEXT, .right = true },
-		{ "base", "Base", COLUMN_TEXT, .right = true },
-		{ "other", "Other", COLUMN_TEXT, .right = true },
-		{ "ratio", "Ratio", COLUMN_TEXT, .right = true },
-		{ "interval", "95 %", COLUMN_TEXT },
-		{ "p", "p (Holm)", COLUMN_TEXT },
-		{ "change", "", COLUMN_TEXT },
-	};
-	return table_new(columns, sizeof columns / sizeof *columns);
-}
-
-static void add_ns(struct table *t, double ns)
-{
-	char text[WORDS] = "-";
-	if (isfinite(ns))
-		format_ns(ns, text);
-	table_add_text(t, text);
-}
-
-static void add_pair(struct table *t, const struct query_view *base, const struct query_view *other,
-		     const struct ttp_pair *p)
-{
-	static const char *const words[] = { "", "slower", "faster", "only base", "only other" };
 	char text[WORDS];
-	query_name(p->base ? base->data : other->data, p->query, text);
-	table_add_text(t, text);
-	format_count(p->cardinality, text);
-	table_add_text(t, p->cardinality ? text : "-");
-	add_ns(t, p->base_ns);
-	add_ns(t, p->other_ns);
 	format_ratio(p->ratio, p->low, p->high, text);
-	table_add_text(t, text);
+	table_add_shown(t, p->ratio, text);
 	format_interval(p->low, p->high, text);
 	table_add_text(t, text);
-	if (isfinite(p->ratio)) {
-		format_p(p->p, text);
-		table_add_text(t, text + 2); /* "p = ": the column says so */
-	} else
-		table_add_text(t, "-");
-	snprintf(text, sizeof text, "%s%s%s", words[p->change],
-		 p->same_plan || !*words[p->change] ? "" : ", ", p->same_plan ? "" : "plan");
-	table_add_text(t, text);
+	format_p(p->p, text);
+	table_add_text(t, isfinite(p->ratio) ? text + 2 : "-"); /* "p = ": the column says so */
 }
 
 static void put_changed(const struct query_view *base, const struct query_view *other,
 			const struct ttp_comparison *c, const struct query_style *style,
 			struct strbuf *out)
 {
-	struct table *t = pairs_table();
+	static const struct column columns[] = {
+		{ "query", "Query", COLUMN_TEXT },
+		{ "cardinality", "Rows", COLUMN_COUNT, .thousands = true },
+		{ "base", "Base", COLUMN_DURATION, .digits = 3 },
+		{ "other", "Other", COLUMN_DURATION, .digits = 3 },
+		{ "ratio", "Ratio", COLUMN_RATIO },
+		{ "interval", "95 %", COLUMN_TEXT },
+		{ "p", "p (Holm)", COLUMN_TEXT },
+		{ "change", "", COLUMN_TEXT },
+	};
+	static const char *const words[] = { "", "slower", "faster", "only base", "only other" };
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	size_t shown = 0;
 	for (size_t i = 0; i < c->pairs.count; i++) {
 		const struct ttp_pair *p = &c->pairs.items[i];
+		char text[WORDS];
 		if (!style->all && p->change != TTP_SLOWER && p->change != TTP_FASTER)
 			continue;
-		if (style->all || shown < MOST)
-			add_pair(t, base, other, p);
-		shown++;
+		if (!style->all && shown++ >= MOST)
+			continue;
+		query_name(p->base ? base->data : other->data, p->query, text);
+		table_add_text(t, text);
+		if (p->cardinality)
+			table_add_count(t, (int64_t)p->cardinality);
+		else
+			table_add_absent(t);
+		table_add_number(t, p->base_ns);
+		table_add_number(t, p->other_ns);
+		add_ratio(t, p);
+		snprintf(text, sizeof text, "%s%s%s", words[p->change],
+			 p->same_plan || !*words[p->change] ? "" : ", ",
+			 p->same_plan ? "" : "plan");
+		table_add_text(t, text);
 	}
-	if (!shown) {
+	if (!table_rows(t)) {
 		table_free(t);
 		return;
 	}
 	strbuf_puts(out, style->all ? "\nEvery Q@C\n" : "\nTimes that changed\n");
 	query_render(t, style, out);
-	if (!style->all && shown > MOST)
+	if (shown > MOST)
 		strbuf_printf(out, "and %zu more\n", shown - MOST);
 }
 
@@ -313,8 +275,14 @@ void query_compare_text(const struct query_view *base, const struct query_view *
 			struct strbuf *out)
 {
 	struct query_style style = query_normal_style(given);
+	struct strbuf title = { 0 };
 	size_t from = out->length;
-	put_title(base, other, &style, out);
+	put_run(other, &title);
+	strbuf_puts(&title, " against ");
+	put_run(base, &title);
+	*title.text = *title.text == 'r' ? 'R' : 'A';
+	put_headline(out, (size_t)style.width, style.colour, strbuf_text(&title));
+	strbuf_release(&title);
 	put_summary(base, other, c, &style, out);
 	put_power(base, other, c, &style, out);
 	put_plans(base, other, c, &style, out);

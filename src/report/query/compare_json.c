@@ -17,17 +17,12 @@ static struct query_side side_of(const struct query_view *v)
 				    .kept = v->result->at_kept };
 }
 
-static uint64_t plan_of(const struct query_at *at)
-{
-	return at && at->executions.count ? at->executions.items[0].plan : 0;
-}
-
 static json_t *pair_json(const struct query_view *base, const struct query_view *other,
 			 const struct ttp_pair *p)
 {
 	struct query_pair row = { .pair = *p,
-				  .base_plan = plan_of(p->base),
-				  .other_plan = plan_of(p->other) };
+				  .base_plan = query_plan_hash(p->base),
+				  .other_plan = query_plan_hash(p->other) };
 	query_name(p->base ? base->data : other->data, p->query, row.name);
 	if (!isfinite(p->ratio))
 		row.pair.p = NAN;

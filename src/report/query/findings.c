@@ -33,24 +33,6 @@ static void end_naming(const struct naming *n)
 		strbuf_printf(n->out, " and %zu more", n->count - QUERY_MOST_NAMED);
 }
 
-static void put_dropped_at(const struct query_view *v, const struct query_rows *rows,
-			   const struct query_style *style, struct strbuf *out)
-{
-	for (enum ttp_drop d = TTP_KEPT + 1; d < TTP_DROPS; d++) {
-		struct strbuf text = { 0 };
-		struct naming n = { v, style, &text, 0 };
-		char first[WORDS];
-		for (size_t i = 0; i < rows->list.count; i++)
-			if (rows->list.items[i].verdict->drop == d)
-				name_at(&n, &rows->list.items[i]);
-		end_naming(&n);
-		snprintf(first, sizeof first, "Dropped, %s: ", ttp_drop_name(d));
-		if (n.count)
-			put_query_text(first, strbuf_text(&text), style, out);
-		strbuf_release(&text);
-	}
-}
-
 /* "Dropped, DBMS time: 12 executions (5.0 %) of 5 Q@Cs, most of scan at 80,000" */
 static void put_dropped_by(const struct query_view *v, const struct query_rows *rows,
 			   enum ttp_check check, const struct query_style *style,
@@ -86,63 +68,19 @@ static void put_dropped_by(const struct query_view *v, const struct query_rows *
 	strbuf_release(&text);
 }
 
-static void put_each_dropped(const struct query_view *v, const struct query_rows *rows,
-			     const struct query_style *style, struct strbuf *out)
-{
-	static const struct column columns[] = {
-		{ "query", "Dropped execution", COLUMN_TEXT },
-		{ "number", "No.", COLUMN_COUNT },
-		{ "elapsed", "Elapsed", COLUMN_TEXT, .right = true },
-		{ "checks", "By", COLUMN_TEXT },
-	};
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	for (size_t i = 0; i < rows->list.count; i++) {
-		const struct query_row *row = &rows->list.items[i];
-		for (size_t k = 0; k < row->at->executions.count; k++) {
-			const struct query_execution *x = &row->at->executions.items[k];
-			struct strbuf names = { 0 };
-			char place[2 * WORDS], time[WORDS];
-			if (!row->fired[k])
-				continue;
-			query_place(v->data, row->at->query, row->at->cardinality, place);
-			format_ns((double)x->measured_ns, time);
-			put_checks(row->fired[k], ", ", &names);
-			table_add_text(t, place);
-			table_add_count(t, x->number);
-			table_add_text(t, time);
-			table_add_text(t, strbuf_text(&names));
-			strbuf_release(&names);
-		}
-	}
-	if (table_rows(t)) {
-		strbuf_putc(out, '\n');
-		query_render(t, style, out);
-	} else
-		table_free(t);
-}
-
 /* ---- what it is worth ---- */
 
-static void put_bits(uint32_t bits, const char *(*name)(int), const char *whose, struct strbuf *out)
+static void put_bits(uint32_t bits, bool of_cpus, const char *whose, struct strbuf *out)
 {
 	const char *between = out->length ? "; " : "";
 	for (int i = 0; bits >> i; i++)
 		if (bits >> i & 1) {
-			strbuf_printf(out, "%s%s", between, name(i));
+			strbuf_printf(out, "%s%s", between,
+				      of_cpus ? overall_measures[i].name : query_measure_name(i));
 			between = ", ";
 		}
 	if (bits)
 		strbuf_printf(out, " of %s", whose);
-}
-
-static const char *of_processes(int measure)
-{
-	return query_measure_name((enum query_measure)measure);
-}
-
-static const char *of_cpus(int measure)
-{
-	return overall_measures[measure].name;
 }
 
 /* Which measures the check of them did not find. */
@@ -154,30 +92,13 @@ static void put_missing(const struct query_view *v, const struct query_style *st
 	for (enum query_role role = 0; role < QUERY_ROLES; role++) {
 		char whose[WORDS];
 		snprintf(whose, sizeof whose, "%s processes", query_role_name(role));
-		put_bits(m->roles[role], of_processes, role == QUERY_OWN ? "tare itself" : whose,
-			 &text);
+		put_bits(m->roles[role], false, role == QUERY_OWN ? "tare itself" : whose, &text);
 	}
-	put_bits(m->overall, of_cpus, "the CPUs", &text);
+	put_bits(m->overall, true, "the CPUs", &text);
 	if (text.length)
 		put_query_text("Underlying measures that are missing: ", strbuf_text(&text), style,
 			       out);
 	strbuf_release(&text);
-}
-
-static void put_sanity(const struct query_view *v, const struct query_style *style,
-		       struct strbuf *out)
-{
-	/* those that drop something were named with it */
-	struct table *t =
-		query_checks_table(v, style->checks ? QUERY_ALL_CHECKS : QUERY_OTHER_CHECKS);
-	struct table *fired = query_checks_table(v, QUERY_FIRED_CHECKS);
-	strbuf_putc(out, '\n');
-	if (t)
-		query_render(t, style, out);
-	else if (!fired)
-		strbuf_puts(out, "No sanity check fired.\n");
-	table_free(fired);
-	put_missing(v, style, out);
 }
 
 static void put_post(const struct query_view *v, const struct query_style *style,
@@ -248,32 +169,12 @@ static void put_monotonicity(const struct query_view *v, const struct query_rows
 	strbuf_release(&text);
 }
 
-/* Those that read otherwise than cold or warm caches let expect. */
-static void put_otherwise(const struct query_view *v, const struct query_rows *rows,
-			  const struct query_style *style, struct strbuf *out)
-{
-	struct strbuf text = { 0 };
-	struct naming n = { v, style, &text, 0 };
-	for (size_t i = 0; i < rows->list.count; i++) {
-		double share = rows->list.items[i].read_share;
-		char percent[WORDS];
-		if (isnan(share) || query_reads_as(share, v->data->cold))
-			continue;
-		format_percent(share, percent);
-		if (name_at(&n, &rows->list.items[i]))
-			strbuf_printf(&text, " (%s)", percent);
-	}
-	end_naming(&n);
-	if (n.count)
-		strbuf_printf(out, "; others: %s", strbuf_text(&text));
-	strbuf_release(&text);
-}
-
 static void put_reading(const struct query_view *v, const struct query_rows *rows,
 			const struct query_style *style, struct strbuf *out)
 {
 	struct query_reading r = query_reading_of(rows);
-	struct strbuf text = { 0 };
+	struct strbuf text = { 0 }, others = { 0 };
+	struct naming n = { v, style, &others, 0 };
 	if (!r.known)
 		return;
 	if (v->data->cold)
@@ -282,12 +183,22 @@ static void put_reading(const struct query_view *v, const struct query_rows *row
 	else
 		strbuf_printf(&text, "%zu of %zu Q@Cs read less than 1 %% of their tables", r.warm,
 			      r.known);
-	put_otherwise(v, rows, style, &text);
-	strbuf_putc(&text, '.');
+	for (size_t i = 0; i < rows->list.count; i++) {
+		double share = rows->list.items[i].read_share;
+		char percent[WORDS];
+		if (isnan(share) || query_reads_as(share, v->data->cold))
+			continue;
+		format_percent(share, percent);
+		if (name_at(&n, &rows->list.items[i]))
+			strbuf_printf(&others, " (%s)", percent);
+	}
+	end_naming(&n);
+	strbuf_printf(&text, "%s%s.", n.count ? "; others: " : "", strbuf_text(&others));
 	if (v->data->cold && r.less)
 		strbuf_puts(&text, " Less: by an index, or a cache was not empty.");
 	put_query_text(v->data->cold ? "Cold: " : "Warm: ", strbuf_text(&text), style, out);
 	strbuf_release(&text);
+	strbuf_release(&others);
 }
 
 /* What the paper's machine did not have, or could not see. */
@@ -338,12 +249,38 @@ void put_query_deviations(const struct query_view *v, const struct query_style *
 void put_query_findings(const struct query_view *v, const struct query_rows *rows,
 			const struct query_style *style, struct strbuf *out)
 {
-	put_dropped_at(v, rows, style, out);
+	for (enum ttp_drop d = TTP_KEPT + 1; d < TTP_DROPS; d++) {
+		struct strbuf text = { 0 };
+		struct naming n = { v, style, &text, 0 };
+		char first[WORDS];
+		for (size_t i = 0; i < rows->list.count; i++)
+			if (rows->list.items[i].verdict->drop == d)
+				name_at(&n, &rows->list.items[i]);
+		end_naming(&n);
+		snprintf(first, sizeof first, "Dropped, %s: ", ttp_drop_name(d));
+		if (n.count)
+			put_query_text(first, strbuf_text(&text), style, out);
+		strbuf_release(&text);
+	}
 	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
 		put_dropped_by(v, rows, c, style, out);
-	if (style->all)
-		put_each_dropped(v, rows, style, out);
-	put_sanity(v, style, out);
+	/* those checks that drop something were named with it */
+	struct table *each = style->all ? query_dropped_table(v, "Dropped execution", "No.", "By")
+					: NULL;
+	struct table *t =
+		query_checks_table(v, style->checks ? QUERY_ALL_CHECKS : QUERY_OTHER_CHECKS);
+	struct table *fired = query_checks_table(v, QUERY_FIRED_CHECKS);
+	if (each) {
+		strbuf_putc(out, '\n');
+		query_render(each, style, out);
+	}
+	strbuf_putc(out, '\n');
+	if (t)
+		query_render(t, style, out);
+	else if (!fired)
+		strbuf_puts(out, "No sanity check fired.\n");
+	table_free(fired);
+	put_missing(v, style, out);
 	put_post(v, style, out);
 	put_monotonicity(v, rows, style, out);
 	put_reading(v, rows, style, out);

@@ -23,38 +23,29 @@ static json_t *names_of(uint32_t bits, const char *const *names)
 	return list;
 }
 
-/* ---- Q@Cs ---- */
-
-static json_t *execution_of(const struct query_run *r, const struct query_execution *x,
-			    uint32_t fired)
-{
-	struct query_judged j = { .x = *x, .cpu_ns = ABSENT_NS };
-	if (!(x->usage[QUERY_QUERY].missing & (1u << QUERY_USER_NS | 1u << QUERY_SYSTEM_NS)))
-		j.cpu_ns = query_cpu_ns(x, QUERY_QUERY);
-	for (enum ttp_time t = 0; t < TTP_TIMES; t++)
-		if (!ttp_time_means(r, t) || !ttp_time_of(x, t, &j.times[t]))
-			j.times[t] = NAN;
-	json_t *o = json_shape(&query_judged_shape, &j);
-	set(o, "dropped_by", names_of(fired, ttp_check_names));
-	return o;
-}
-
 static json_t *row_json(const struct query_view *v, const struct query_row *row,
 			bool with_executions)
 {
 	json_t *o = json_shape(&query_row_shape, row), *executions = json_array();
-	for (size_t k = 0; with_executions && k < row->made; k++)
-		json_array_append_new(
-			executions,
-			execution_of(v->data, &row->at->executions.items[k], row->fired[k]));
+	for (size_t k = 0; with_executions && k < row->made; k++) {
+		const struct query_execution *x = &row->at->executions.items[k];
+		struct query_judged j = { .x = *x, .cpu_ns = ABSENT_NS };
+		if (!(x->usage[QUERY_QUERY].missing &
+		      (1u << QUERY_USER_NS | 1u << QUERY_SYSTEM_NS)))
+			j.cpu_ns = query_cpu_ns(x, QUERY_QUERY);
+		for (enum ttp_time t = 0; t < TTP_TIMES; t++)
+			if (!ttp_time_means(v->data, t) || !ttp_time_of(x, t, &j.times[t]))
+				j.times[t] = NAN;
+		json_t *one = json_shape(&query_judged_shape, &j);
+		set(one, "dropped_by", names_of(row->fired[k], ttp_check_names));
+		json_array_append_new(executions, one);
+	}
 	set(o, "dropped_by", json_text(row->dropped_by));
 	set(o, "fired", names_of(row->verdict->fired, ttp_at_check_names));
 	set(o, "fired_afterwards", names_of(row->verdict->after, ttp_at_check_names));
 	set(o, "executions", executions);
 	return o;
 }
-
-/* ---- what they are worth ---- */
 
 static json_t *checks_of(const struct shape *shape, const struct ttp_count *counts, size_t count)
 {
@@ -79,28 +70,6 @@ static json_t *missing_json(const struct ttp_missing *m)
 	return list;
 }
 
-static void set_post(json_t *post, const struct ttp_post *p)
-{
-	const struct query_check checks[] = { { TTP_VARIATION, p->variation },
-					      { TTP_STRICT, p->strict },
-					      { TTP_RELAXED, p->relaxed } };
-	set(post, "checks", json_shapes(&query_at_check_shape, checks, 3, sizeof *checks));
-	set(post, "constant", names_of(p->constant, ttp_model_measure_names));
-}
-
-/* ---- section 9 ---- */
-
-static json_t *deviations_json(const struct query_view *v)
-{
-	json_t *list = json_array();
-	sentence_list sentences = { 0 };
-	query_deviations(v, false, &sentences);
-	for (size_t i = 0; i < sentences.count; i++)
-		json_array_append_new(list, json_text(sentences.items[i]));
-	sentences_release(&sentences);
-	return list;
-}
-
 /* None where the run is not fit for a paper. */
 static json_t *paragraphs_json(const struct query_view *v)
 {
@@ -119,19 +88,6 @@ static json_t *paragraphs_json(const struct query_view *v)
 	return list;
 }
 
-/* One after the other: half a million executions as a tree would take more than a GiB. */
-static void put_rows(const struct query_view *v, const struct query_rows *rows, struct strbuf *out)
-{
-	strbuf_puts(out, ",\n \"at\": [");
-	for (size_t i = 0; i < rows->list.count; i++) {
-		json_t *row = row_json(v, &rows->list.items[i], true);
-		strbuf_puts(out, i ? ",\n  " : "\n  ");
-		put_compact_json(row, out);
-		json_decref(row);
-	}
-	strbuf_puts(out, "\n ]");
-}
-
 /* All but "at". */
 static json_t *head_json(const struct query_view *v, const struct query_rows *rows)
 {
@@ -146,8 +102,12 @@ static json_t *head_json(const struct query_view *v, const struct query_rows *ro
 				   .surroundings = query_surroundings_of(v->data, rows),
 				   .no_paragraphs = query_unfit(v),
 				   .has_post = ttp_time_means(v->data, TTP_CALC) };
+	const struct query_check post[] = { { TTP_VARIATION, r->post.variation },
+					    { TTP_STRICT, r->post.strict },
+					    { TTP_RELAXED, r->post.relaxed } };
 	struct query_relation model[TTP_RELATIONS];
 	struct query_item items[QUERY_ITEMS];
+	sentence_list deviations = { 0 };
 	char seed[32];
 	head.has_reading = head.reading.known;
 	query_model_of(v, model);
@@ -165,10 +125,18 @@ static json_t *head_json(const struct query_view *v, const struct query_rows *ro
 	set(checks, "execution", checks_of(&query_check_shape, r->checks, TTP_CHECKS));
 	set(checks, "at", checks_of(&query_at_check_shape, r->at_checks, TTP_AT_CHECKS));
 	set(checks, "missing", missing_json(&r->missing));
-	if (head.has_post)
-		set_post(json_object_get(root, "post"), &r->post);
+	if (head.has_post) {
+		json_t *o = json_object_get(root, "post");
+		set(o, "checks", json_shapes(&query_at_check_shape, post, 3, sizeof *post));
+		set(o, "constant", names_of(r->post.constant, ttp_model_measure_names));
+	}
 	set(root, "model", json_shapes(&query_relation_shape, model, TTP_RELATIONS, sizeof *model));
-	set(root, "deviations", deviations_json(v));
+	set(root, "deviations", json_array());
+	query_deviations(v, false, &deviations);
+	for (size_t i = 0; i < deviations.count; i++)
+		json_array_append_new(json_object_get(root, "deviations"),
+				      json_text(deviations.items[i]));
+	sentences_release(&deviations);
 	set(root, "items", json_shapes(&query_item_shape, items, QUERY_ITEMS, sizeof *items));
 	set(root, "paragraphs", paragraphs_json(v));
 	json_object_del(root, "at");
@@ -196,8 +164,15 @@ void query_json(const struct query_view *v, struct strbuf *out)
 	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 	text[strlen(text) - 2] = '\0'; /* its last newline and brace */
 	strbuf_puts(out, text);
-	put_rows(v, &rows, out);
-	strbuf_puts(out, "\n}\n");
+	/* one after the other: half a million executions as a tree would take more than a GiB */
+	strbuf_puts(out, ",\n \"at\": [");
+	for (size_t i = 0; i < rows.list.count; i++) {
+		json_t *row = row_json(v, &rows.list.items[i], true);
+		strbuf_puts(out, i ? ",\n  " : "\n  ");
+		put_compact_json(row, out);
+		json_decref(row);
+	}
+	strbuf_puts(out, "\n ]\n}\n");
 	free(text);
 	json_decref(root);
 	query_rows_release(&rows);

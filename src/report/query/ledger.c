@@ -72,47 +72,23 @@ static void put_names(const struct ledger_sums *s, uint32_t causes, struct strbu
 static void add_row(struct table *t, const struct ledger_sums *s, const char *title, double wall,
 		    double threads, const char *mostly)
 {
-	char share[WORDS] = "", time[WORDS] = "", summed[WORDS] = "";
-	double n = (double)s->n;
-	if (isfinite(wall)) {
-		format_ns(wall / n, time);
-		format_percent(wall / (double)s->wall_total_ns, share);
-	}
-	format_ns(threads / n, summed);
 	table_add_text(t, title);
-	table_add_text(t, time);
-	table_add_text(t, share);
-	if (s->threads)
-		table_add_text(t, summed);
+	table_add_number(t, wall / (double)s->n);
+	table_add_number(t, wall / (double)s->wall_total_ns);
+	table_add_number(t, s->threads ? threads / (double)s->n : NAN);
 	table_add_text(t, mostly);
-}
-
-/* User and kernel in the proportion of ticks, which are of all threads. */
-static void add_split(struct table *t, const struct ledger_sums *s)
-{
-	uint64_t user = ledger_account_user_ns(&s->subject), run = s->subject.ns[LEDGER_RUN];
-	if (user == UINT64_MAX || !run)
-		return;
-	double share = (double)user / (double)run, wall = (double)s->wall_ns[LEDGER_RUN];
-	add_row(t, s, "  user", wall * share, (double)user, "sampled");
-	add_row(t, s, "  kernel", wall * (1 - share), (double)(run - user), "sampled");
 }
 
 static struct table *groups_table(const struct ledger_sums *s)
 {
 	static const struct column columns[] = {
 		{ "where", "Where the time went", COLUMN_TEXT },
-		{ "time", "Elapsed", COLUMN_TEXT, .right = true },
-		{ "share", "Share", COLUMN_TEXT, .right = true },
-		{ "threads", "Threads", COLUMN_TEXT, .right = true },
+		{ "time", "Elapsed", COLUMN_DURATION, .digits = 3 },
+		{ "share", "Share", COLUMN_PERCENT },
+		{ "threads", "Threads", COLUMN_DURATION, .digits = 3, .if_any = true },
 		{ "mostly", "By", COLUMN_TEXT },
 	};
-	struct column chosen[5];
-	size_t n = 0;
-	for (size_t i = 0; i < 5; i++)
-		if (s->threads || i != 3)
-			chosen[n++] = columns[i];
-	struct table *t = table_new(chosen, n);
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < GROUPS; i++) {
 		uint64_t wall = sum_of(s->wall_ns, groups[i].causes);
 		uint64_t threads = sum_of(s->subject.ns, groups[i].causes);
@@ -121,9 +97,15 @@ static struct table *groups_table(const struct ledger_sums *s)
 			continue;
 		put_names(s, groups[i].causes, &mostly);
 		add_row(t, s, groups[i].title, (double)wall, (double)threads, strbuf_text(&mostly));
-		if (groups[i].causes == CAUSE(RUN))
-			add_split(t, s);
 		strbuf_release(&mostly);
+		uint64_t user = ledger_account_user_ns(&s->subject);
+		if (groups[i].causes != CAUSE(RUN) || user == UINT64_MAX || !threads)
+			continue;
+		/* user and kernel in the proportion of ticks, which are of all threads */
+		double share = (double)user / (double)threads;
+		add_row(t, s, "  user", (double)wall * share, (double)user, "sampled");
+		add_row(t, s, "  kernel", (double)wall * (1 - share), (double)(threads - user),
+			"sampled");
 	}
 	return t;
 }

@@ -21,31 +21,6 @@ static void put_escaped(const char *text, struct strbuf *out)
 	}
 }
 
-static void put_paragraphs(const struct query_view *v, struct strbuf *out)
-{
-	struct strbuf text = { 0 };
-	if (query_unfit(v))
-		strbuf_printf(&text, "No paragraphs for a paper, as %s.\n", query_unfit(v));
-	else
-		query_paragraphs(v, &text);
-	put_escaped(strbuf_text(&text), out);
-	strbuf_putc(out, '\n');
-	strbuf_release(&text);
-}
-
-static void put_items(const struct query_view *v, struct strbuf *out)
-{
-	struct query_item items[QUERY_ITEMS];
-	query_items(v, items);
-	strbuf_puts(out, "## What to report\n\n");
-	for (size_t i = 0; i < QUERY_ITEMS; i++) {
-		strbuf_printf(out, "%zu. **%s**: ", i + 1, items[i].name);
-		put_escaped(items[i].text, out);
-		strbuf_putc(out, '\n');
-	}
-	query_items_release(items);
-}
-
 /* Those of the run's own order that people read: a hash is for programs. */
 static void put_times(const struct query_view *v, const struct query_style *style,
 		      struct strbuf *out)
@@ -107,50 +82,6 @@ static void put_times(const struct query_view *v, const struct query_style *styl
 	query_rows_release(&rows);
 }
 
-static void put_dropped(const struct query_view *v, struct strbuf *out)
-{
-	static const struct column columns[] = {
-		{ "query", "Query", COLUMN_TEXT },
-		{ "execution", "Execution", COLUMN_COUNT },
-		{ "elapsed", "Elapsed", COLUMN_DURATION, .digits = 3 },
-		{ "checks", "Dropped by", COLUMN_TEXT },
-	};
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	const uint32_t *fired = v->result->fired;
-	for (size_t i = 0; i < v->data->at.count; i++) {
-		const struct query_at *at = &v->data->at.items[i];
-		for (size_t k = 0; k < at->executions.count; k++, fired++) {
-			struct strbuf names = { 0 };
-			char place[2 * WORDS];
-			if (!*fired)
-				continue;
-			query_place(v->data, at->query, at->cardinality, place);
-			put_checks(*fired, ", ", &names);
-			table_add_text(t, place);
-			table_add_count(t, at->executions.items[k].number);
-			table_add_number(t, (double)at->executions.items[k].measured_ns);
-			table_add_text(t, strbuf_text(&names));
-			strbuf_release(&names);
-		}
-	}
-	if (!table_rows(t)) {
-		table_free(t);
-		return;
-	}
-	strbuf_puts(out, "## Executions dropped\n\n");
-	put_table(t, out);
-}
-
-static void put_checks_asked(const struct query_view *v, bool all, struct strbuf *out)
-{
-	struct table *t = query_checks_table(v, all ? QUERY_ALL_CHECKS : QUERY_FIRED_CHECKS);
-	strbuf_puts(out, "## Sanity checks\n\n");
-	if (t)
-		put_table(t, out);
-	else
-		strbuf_puts(out, "None fired.\n\n");
-}
-
 static void put_plans(const struct query_view *v, struct strbuf *out)
 {
 	struct query_rows rows;
@@ -167,19 +98,11 @@ static void put_plans(const struct query_view *v, struct strbuf *out)
 	query_rows_release(&rows);
 }
 
-static void put_model(const struct query_view *v, struct strbuf *out)
-{
-	struct query_relation model[TTP_RELATIONS];
-	query_model_of(v, model);
-	strbuf_puts(out, "## The causal model\n\n");
-	put_table(query_model_table(model), out);
-	put_model_summary(model, out);
-	strbuf_putc(out, '\n');
-}
-
 void query_markdown(const struct query_view *v, const struct query_style *given, struct strbuf *out)
 {
 	struct query_style style = query_normal_style(given);
+	struct query_item items[QUERY_ITEMS];
+	struct strbuf text = { 0 };
 	size_t from = out->length;
 	char server[WORDS];
 	query_server(v->data, server);
@@ -188,14 +111,42 @@ void query_markdown(const struct query_view *v, const struct query_style *given,
 	strbuf_puts(out, " on ");
 	put_escaped(server, out);
 	strbuf_puts(out, "\n\n");
-	put_paragraphs(v, out);
-	put_items(v, out);
+	if (query_unfit(v))
+		strbuf_printf(&text, "No paragraphs for a paper, as %s.\n", query_unfit(v));
+	else
+		query_paragraphs(v, &text);
+	put_escaped(strbuf_text(&text), out);
+	strbuf_release(&text);
+	query_items(v, items);
+	strbuf_puts(out, "\n## What to report\n\n");
+	for (size_t i = 0; i < QUERY_ITEMS; i++) {
+		strbuf_printf(out, "%zu. **%s**: ", i + 1, items[i].name);
+		put_escaped(items[i].text, out);
+		strbuf_putc(out, '\n');
+	}
+	query_items_release(items);
 	put_times(v, &style, out);
-	put_dropped(v, out);
-	put_checks_asked(v, style.checks, out);
+	struct table *dropped = query_dropped_table(v, "Query", "Execution", "Dropped by");
+	if (dropped) {
+		strbuf_puts(out, "## Executions dropped\n\n");
+		put_table(dropped, out);
+	}
+	struct table *checks =
+		query_checks_table(v, style.checks ? QUERY_ALL_CHECKS : QUERY_FIRED_CHECKS);
+	strbuf_puts(out, "## Sanity checks\n\n");
+	if (checks)
+		put_table(checks, out);
+	else
+		strbuf_puts(out, "None fired.\n\n");
 	if (style.plans)
 		put_plans(v, out);
-	if (style.model)
-		put_model(v, out);
+	if (style.model) {
+		struct query_relation model[TTP_RELATIONS];
+		query_model_of(v, model);
+		strbuf_puts(out, "## The causal model\n\n");
+		put_table(query_model_table(model), out);
+		put_model_summary(model, out);
+		strbuf_putc(out, '\n');
+	}
 	query_finish(&(struct query_style){ 0 }, out, from);
 }

@@ -1,5 +1,6 @@
 /* Section 9 of the paper: nine pieces of information, and two paragraphs made of them. */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +12,15 @@
 #define MOST_STEAL 0.05 /* that of struct ttp_options */
 #define TICK_NS 10000000u
 
-static void say(sentence_list *list, struct strbuf *text)
+static void __attribute__((format(printf, 2, 3))) say(sentence_list *list, const char *fmt, ...)
 {
-	style_finish(&(struct style){ 0 }, text, 0);
-	array_push(list, strbuf_detach(text));
-}
-
-static void say_plain(sentence_list *list, const char *text)
-{
-	array_push(list, xstrdup(text));
+	struct strbuf text = { 0 };
+	va_list args;
+	va_start(args, fmt);
+	strbuf_vprintf(&text, fmt, args);
+	va_end(args);
+	style_finish(&(struct style){ 0 }, &text, 0);
+	array_push(list, strbuf_detach(&text));
 }
 
 void sentences_release(sentence_list *s)
@@ -35,99 +36,68 @@ void sentences_release(sentence_list *s)
 static void say_conditions(const struct query_view *v, sentence_list *into)
 {
 	const struct query_run *r = v->data;
-	struct strbuf text = { 0 };
 	if (r->imported)
-		say_plain(into, "the executions were measured elsewhere and imported");
+		say(into, "the executions were measured elsewhere and imported");
 	if (!r->cold && !r->imported)
-		say_plain(into,
-			  "caches were warm, not cold: each Q@C was executed once before, which "
+		say(into, "caches were warm, not cold: each Q@C was executed once before, which "
 			  "does not count");
 	if (r->cold && !r->imported)
-		say_plain(into,
-			  "the drive's own cache was not flushed by reading a file larger than "
-			  "it");
+		say(into, "the drive's own cache was not flushed by reading a file larger than it");
 	if (v->run && !r->imported && !v->run->conditions.quieted)
-		say_plain(into, "daemons of the operating system were left running");
-	if (r->cpus > 1) {
-		strbuf_printf(&text, "%u CPUs were online, not one", r->cpus);
-		say(into, &text);
-	}
+		say(into, "daemons of the operating system were left running");
+	if (r->cpus > 1)
+		say(into, "%u CPUs were online, not one", r->cpus);
 	if (r->io_by_process)
-		say_plain(into, "this server reads in threads other than the query's, so what "
-				"rests on the query's blocked time (Time_calc, CPU + blocked) is "
-				"refused");
+		say(into, "this server reads in threads other than the query's, so what rests on "
+			  "the query's blocked time (Time_calc, CPU + blocked) is refused");
 }
 
 /* "a, b and c" of the paper's checks whose form is another here. */
-static bool is_adapted(enum ttp_check c)
-{
-	return ttp_form_note(c) && c != TTP_LOST;
-}
-
 static void put_adapted(struct strbuf *out)
 {
-	size_t left = 0, said = 0;
-	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
-		left += is_adapted(c);
-	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
-		if (is_adapted(c)) {
-			left--;
-			strbuf_printf(out, "%s%s",
-				      !said++ ? ""
-				      : left  ? ", "
-					      : " and ",
-				      ttp_check_name(c));
-		}
-}
-
-/* In what times are, and the floor of step 3 (iii). */
-static void say_resolution(const struct query_view *v, sentence_list *into)
-{
-	uint64_t tick_ns = v->options->tick_ns ? v->options->tick_ns : TICK_NS;
-	uint64_t floor_ns = v->options->floor_ns;
-	char value[WORDS];
-	struct strbuf text = { 0 };
-	format_ns((double)tick_ns, value);
-	if (!v->data->imported)
-		say_plain(into, "times are in ns, not in ticks of 10 ms");
-	else if (tick_ns != TICK_NS) {
-		strbuf_printf(&text, "ticks were of %s, not of 10 ms", value);
-		say(into, &text);
+	const char *last = NULL;
+	for (enum ttp_check c = 0; c < TTP_CHECKS; c++) {
+		if (!ttp_form_note(c) || c == TTP_LOST)
+			continue;
+		if (last)
+			strbuf_printf(out, "%s%s", out->length ? ", " : "", last);
+		last = ttp_check_name(c);
 	}
-	if (!floor_ns || floor_ns == 2 * tick_ns)
-		return;
-	format_ns((double)floor_ns, value);
-	strbuf_printf(&text, "Q@Cs are too short up to %s, not up to 2 ticks", value);
-	say(into, &text);
+	strbuf_printf(out, "%s%s", out->length ? " and " : "", last);
 }
 
 static void say_checks(const struct query_view *v, bool brief, sentence_list *into)
 {
-	char value[WORDS];
-	struct strbuf text = { 0 };
+	uint64_t tick_ns = v->options->tick_ns ? v->options->tick_ns : TICK_NS;
+	uint64_t floor_ns = v->options->floor_ns;
 	double steal = v->options->most_steal > 0 ? v->options->most_steal : MOST_STEAL;
-	say_resolution(v, into);
+	char value[WORDS];
+	struct strbuf adapted = { 0 };
+	format_ns((double)tick_ns, value);
+	if (!v->data->imported)
+		say(into, "times are in ns, not in ticks of 10 ms");
+	else if (tick_ns != TICK_NS)
+		say(into, "ticks were of %s, not of 10 ms", value);
+	format_ns((double)floor_ns, value);
+	if (floor_ns && floor_ns != 2 * tick_ns)
+		say(into, "Q@Cs are too short up to %s, not up to 2 ticks", value);
 	format_percent(steal, value);
-	strbuf_printf(&text, "steal time is a violation above %s of the CPUs' time, not above 0",
-		      value);
-	say(into, &text);
-	say_plain(into, "check of underlying measure: the time that processes older than delay "
-			"accounting were blocked is not asked for");
+	say(into, "steal time is a violation above %s of the CPUs' time, not above 0", value);
+	say(into, "check of underlying measure: the time that processes older than delay "
+		  "accounting were blocked is not asked for");
 	if (brief) {
-		strbuf_puts(&text, "the checks of ");
-		put_adapted(&text);
-		strbuf_puts(&text, " have the form that tare documents for several CPUs and exact "
-				   "clocks");
-		say(into, &text);
-		say_plain(into, "executions in which the collector lost events were dropped, too");
+		put_adapted(&adapted);
+		say(into,
+		    "the checks of %s have the form that tare documents for several CPUs and exact "
+		    "clocks",
+		    strbuf_text(&adapted));
+		say(into, "executions in which the collector lost events were dropped, too");
+		strbuf_release(&adapted);
 		return;
 	}
 	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
-		if (ttp_form_note(c)) {
-			strbuf_printf(&text, "check of %s: %s", ttp_check_name(c),
-				      ttp_form_note(c));
-			say(into, &text);
-		}
+		if (ttp_form_note(c))
+			say(into, "check of %s: %s", ttp_check_name(c), ttp_form_note(c));
 }
 
 void query_deviations(const struct query_view *v, bool brief, sentence_list *into)
@@ -135,10 +105,10 @@ void query_deviations(const struct query_view *v, bool brief, sentence_list *int
 	enum ttp_time best = ttp_best_time(v->data, v->result);
 	say_conditions(v, into);
 	if (best == TTP_DEVICE)
-		say_plain(into, "I/O is the time that devices served the query, measured from "
-				"block events, not blocked time less half of IOWait");
+		say(into, "I/O is the time that devices served the query, measured from block "
+			  "events, not blocked time less half of IOWait");
 	else if (best == TTP_BLOCKED)
-		say_plain(into, "I/O is blocked time, of which half of IOWait is not taken off");
+		say(into, "I/O is blocked time, of which half of IOWait is not taken off");
 	if (v->options->form == TTP_ADAPTED)
 		say_checks(v, brief, into);
 }
@@ -151,49 +121,31 @@ static const char *fact(const struct query_view *v, const char *key)
 	return value && *value ? value : NULL;
 }
 
-static void put_disk(const struct query_view *v, struct strbuf *out)
-{
-	const char *disk = fact(v, "now.directory.disk");
-	char key[WORDS];
-	if (!disk)
-		return;
-	snprintf(key, sizeof key, "disk.%.60s.rotational", disk);
-	const char *rotates = fact(v, key);
-	strbuf_printf(out, "%sdisk %s%s", out->length ? ", " : "", disk,
-		      !rotates		      ? ""
-		      : !strcmp(rotates, "1") ? " (rotating)"
-					      : " (not rotating)");
-}
-
 static void put_hardware(const struct query_view *v, struct strbuf *out)
 {
 	const char *model = fact(v, "cpu.model"), *memory = fact(v, "memory.total_mib");
-	const char *host = fact(v, "system.hypervisor");
-	size_t from = out->length;
+	const char *host = fact(v, "system.hypervisor"), *disk = fact(v, "now.directory.disk");
+	char key[WORDS];
 	strbuf_puts(out, model ? model : "");
 	if (v->data->cpus)
-		strbuf_printf(out, "%s%u CPU%s", out->length > from ? ", " : "", v->data->cpus,
+		strbuf_printf(out, "%s%u CPU%s", out->length ? ", " : "", v->data->cpus,
 			      v->data->cpus == 1 ? "" : "s");
 	if (memory) {
 		char size[WORDS];
 		text_bytes(strtod(memory, NULL) * 1048576, size, sizeof size);
 		strbuf_printf(out, ", %s of memory", size);
 	}
-	put_disk(v, out);
+	snprintf(key, sizeof key, "disk.%.60s.rotational", disk ? disk : "");
+	const char *rotates = disk ? fact(v, key) : NULL;
+	if (disk)
+		strbuf_printf(out, "%sdisk %s%s", out->length ? ", " : "", disk,
+			      !rotates		      ? ""
+			      : !strcmp(rotates, "1") ? " (rotating)"
+						      : " (not rotating)");
 	if (host && strcmp(host, "none") != 0)
 		strbuf_printf(out, ", guest of %s", host);
-	if (out->length == from)
+	if (!out->length)
 		strbuf_puts(out, "not known");
-}
-
-static void put_system(const struct query_view *v, struct strbuf *out)
-{
-	const char *os = fact(v, "system.os"), *kernel = fact(v, "kernel.release");
-	if (!os && !kernel)
-		strbuf_puts(out, "not known");
-	strbuf_puts(out, os ? os : "");
-	if (kernel)
-		strbuf_printf(out, "%sLinux %s", os ? ", " : "", kernel);
 }
 
 /* "3 of 80 executions (3.8 %) of the Q@Cs begun are missing"; nothing when none is. */
@@ -207,31 +159,10 @@ static void put_missing(const struct query_view *v, struct strbuf *out)
 	strbuf_printf(out, "%s of the Q@Cs begun %s missing", text, missing == 1 ? "is" : "are");
 }
 
-static void put_measures(const struct query_view *v, struct strbuf *out)
-{
-	enum ttp_time best = ttp_best_time(v->data, v->result);
-	strbuf_printf(out, "%s (median over executions, with its standard deviation), in ns",
-		      query_time_meaning(best));
-	if (best != TTP_MEASURED)
-		strbuf_puts(out, "; beside it elapsed time");
-	if (ttp_has_time(v->data, v->result, TTP_CALC))
-		strbuf_puts(out, " and TTPv2's Time_calc");
-}
-
-static void put_joined(const sentence_list *list, const char *between, struct strbuf *out)
+static void put_joined(const sentence_list *list, struct strbuf *out)
 {
 	for (size_t i = 0; i < list->count; i++)
-		strbuf_printf(out, "%s%s", i ? between : "", list->items[i]);
-}
-
-static void put_deviations(const struct query_view *v, struct strbuf *out)
-{
-	sentence_list list = { 0 };
-	query_deviations(v, false, &list);
-	put_joined(&list, "; ", out);
-	if (!list.count)
-		strbuf_puts(out, "none");
-	sentences_release(&list);
+		strbuf_printf(out, "%s%s", i ? "; " : "", list->items[i]);
 }
 
 /* "steal time: 3 of 120 executions (2.5 %)"; nothing when none fired. */
@@ -283,20 +214,34 @@ void query_items(const struct query_view *v, struct query_item out[QUERY_ITEMS])
 							"Execution and Q@C sanity checks",
 							"Post-sanity checks" };
 	struct strbuf text[QUERY_ITEMS] = { 0 }, missing = { 0 };
+	const char *os = fact(v, "system.os"), *kernel = fact(v, "kernel.release");
+	enum ttp_time best = ttp_best_time(v->data, v->result);
+	sentence_list deviations = { 0 };
 	struct shares s;
 	shares_of_drops(v->result, &s);
 	strbuf_puts(&text[0], "Tucson Timing Protocol Version 2 (TTPv2) [Currim et al. 2016]");
 	if (v->run && v->run->version)
 		strbuf_printf(&text[0], ", by tare %s", v->run->version);
 	put_hardware(v, &text[1]);
-	put_system(v, &text[2]);
+	strbuf_puts(&text[2], os ? os : kernel ? "" : "not known");
+	if (kernel)
+		strbuf_printf(&text[2], "%sLinux %s", os ? ", " : "", kernel);
 	strbuf_printf(&text[3], "%u", query_planned(v->data));
 	put_missing(v, &missing);
 	if (missing.length)
 		strbuf_printf(&text[3], "; %s", strbuf_text(&missing));
 	strbuf_release(&missing);
-	put_measures(v, &text[4]);
-	put_deviations(v, &text[5]);
+	strbuf_printf(&text[4], "%s (median over executions, with its standard deviation), in ns",
+		      query_time_meaning(best));
+	if (best != TTP_MEASURED)
+		strbuf_puts(&text[4], "; beside it elapsed time");
+	if (ttp_has_time(v->data, v->result, TTP_CALC))
+		strbuf_puts(&text[4], " and TTPv2's Time_calc");
+	query_deviations(v, false, &deviations);
+	put_joined(&deviations, &text[5]);
+	if (!deviations.count)
+		strbuf_puts(&text[5], "none");
+	sentences_release(&deviations);
 	put_wide(v, &text[6]);
 	if (!text[6].length)
 		strbuf_puts(&text[6], "no violations");
@@ -344,32 +289,6 @@ static void put_times(const struct query_view *v, struct strbuf *out)
 	else if (missing.length)
 		strbuf_printf(out, " %s.", strbuf_text(&missing));
 	strbuf_release(&missing);
-}
-
-static void put_method(const struct query_view *v, struct strbuf *out)
-{
-	const struct query_run *r = v->data;
-	struct query_item items[QUERY_ITEMS];
-	char server[WORDS];
-	sentence_list list = { 0 };
-	query_items(v, items);
-	query_server(r, server);
-	strbuf_printf(out, "Query times on %s were measured with the %s", server, items[0].text);
-	if (v->machine && v->machine->facts.count)
-		strbuf_printf(out, ", on a machine (%s) running %s", items[1].text, items[2].text);
-	strbuf_putc(out, '.');
-	put_times(v, out);
-	strbuf_printf(out, " A query's time is %s: the median of its executions, in ns.",
-		      query_time_meaning(ttp_best_time(r, v->result)));
-	query_deviations(v, true, &list);
-	if (list.count) {
-		strbuf_puts(out, " The protocol was followed with these deviations: ");
-		put_joined(&list, "; ", out);
-		strbuf_putc(out, '.');
-	} else
-		strbuf_puts(out, " The protocol was followed without deviations.");
-	sentences_release(&list);
-	query_items_release(items);
 }
 
 static void put_quality(const struct query_view *v, struct strbuf *out)
@@ -420,7 +339,28 @@ const char *query_unfit(const struct query_view *v)
 
 void query_paragraphs(const struct query_view *v, struct strbuf *out)
 {
-	put_method(v, out);
+	const struct query_run *r = v->data;
+	struct query_item items[QUERY_ITEMS];
+	char server[WORDS];
+	sentence_list list = { 0 };
+	query_items(v, items);
+	query_server(r, server);
+	strbuf_printf(out, "Query times on %s were measured with the %s", server, items[0].text);
+	if (v->machine && v->machine->facts.count)
+		strbuf_printf(out, ", on a machine (%s) running %s", items[1].text, items[2].text);
+	strbuf_putc(out, '.');
+	put_times(v, out);
+	strbuf_printf(out, " A query's time is %s: the median of its executions, in ns.",
+		      query_time_meaning(ttp_best_time(r, v->result)));
+	query_deviations(v, true, &list);
+	if (list.count) {
+		strbuf_puts(out, " The protocol was followed with these deviations: ");
+		put_joined(&list, out);
+		strbuf_putc(out, '.');
+	} else
+		strbuf_puts(out, " The protocol was followed without deviations.");
+	sentences_release(&list);
+	query_items_release(items);
 	strbuf_puts(out, "\n\n");
 	put_quality(v, out);
 	strbuf_putc(out, '\n');

@@ -133,22 +133,11 @@ static void diff_lines(const plan_lines *a, const plan_lines *b, change_list *ou
 	xfree(length);
 }
 
-/* The node and what it reads, without its conditions. */
-static void put_short(const char *text, struct strbuf *out)
+/* The node and what it reads, without its conditions: so many bytes of its text. */
+static size_t short_length(const char *text)
 {
 	const char *end = strstr(text, ": ");
-	strbuf_add(out, text, end ? (size_t)(end - text) : strlen(text));
-}
-
-static bool is_short_same(const char *a, const char *b)
-{
-	struct strbuf x = { 0 }, y = { 0 };
-	put_short(a, &x);
-	put_short(b, &y);
-	bool same = !strcmp(strbuf_text(&x), strbuf_text(&y));
-	strbuf_release(&x);
-	strbuf_release(&y);
-	return same;
+	return end ? (size_t)(end - text) : strlen(text);
 }
 
 /* The nth line of this side in [first, end); NULL: there are fewer. */
@@ -170,17 +159,17 @@ static size_t put_hunk(const change_list *changes, size_t first, size_t end, con
 		const char *after = nth_of(changes, first, end, AFTER, n, b);
 		if (!before && !after)
 			return said;
+		size_t length = before ? short_length(before) : 0;
+		bool same = before && after && short_length(after) == length &&
+			    !strncmp(before, after, length);
 		strbuf_puts(out, said++ ? "; " : "");
-		if (before && after && is_short_same(before, after)) {
-			put_short(before, out);
-			strbuf_puts(out, " otherwise");
-			continue;
-		}
-		if (before)
-			put_short(before, out);
-		strbuf_puts(out, before && after ? arrow : before ? " gone" : "new: ");
-		if (after)
-			put_short(after, out);
+		strbuf_add(out, before ? before : "", length);
+		strbuf_puts(out, same		   ? " otherwise"
+				 : before && after ? arrow
+				 : before	   ? " gone"
+						   : "new: ");
+		if (after && !same)
+			strbuf_add(out, after, short_length(after));
 	}
 }
 
@@ -238,8 +227,6 @@ static void put_tree(const struct query_plan *before, const struct query_plan *p
 	lines_of(plan, &b);
 	if (before)
 		lines_of(before, &a);
-	else
-		a = (plan_lines){ 0 };
 	diff_lines(&a, &b, &changes);
 	for (size_t i = 0; i < changes.count; i++) {
 		const struct change *c = &changes.items[i];
@@ -251,49 +238,30 @@ static void put_tree(const struct query_plan *before, const struct query_plan *p
 	lines_release(&b);
 }
 
-/* Cardinalities [end, first] that lie together with one plan: "from 1,000,000 down to 400,000". */
-static void put_range(const struct query_row *first, const struct query_row *last, bool only,
-		      struct strbuf *out)
-{
-	char high[WORDS], low[WORDS];
-	format_count(first->at->cardinality, high);
-	format_count(last->at->cardinality, low);
-	if (!first->at->cardinality)
-		return;
-	if (only)
-		strbuf_puts(out, " at every cardinality");
-	else if (first == last)
-		strbuf_printf(out, " at %s", high);
-	else
-		strbuf_printf(out, " from %s down to %s", high, low);
-}
-
-static uint64_t hash_of(const struct query_row *row)
-{
-	return row->at->executions.count ? row->at->executions.items[0].plan : 0;
-}
-
 /* Of one query, whose rows are [first, end): from the highest cardinality down. */
 static void put_query(const struct query_view *v, const struct query_row *rows, size_t first,
 		      size_t end, const struct query_style *style, struct strbuf *out)
 {
 	const struct query_plan *before = NULL;
 	int shown = -1;
-	char name[WORDS];
-	query_name(v->data, rows[first].at->query, name);
-	strbuf_printf(out, "\n%s\n", name);
+	strbuf_printf(out, "\n%s\n", rows[first].name);
 	for (size_t i = end, next; i > first; i = next) {
 		const struct query_row *row = &rows[i - 1];
 		for (next = i - 1; next > first && rows[next - 1].plan == row->plan;)
 			next--;
 		if (row->plan < 0)
 			continue;
-		const struct query_plan *plan = query_plan_of(v->data, hash_of(row));
+		const struct query_plan *plan = query_plan_of(v->data, row->hash);
 		struct strbuf text = { 0 };
-		char letter[16];
-		plan_letter(row->plan, letter);
-		strbuf_printf(&text, "plan %s", letter);
-		put_range(row, &rows[next], i == end && next == first, &text);
+		char high[WORDS], low[WORDS];
+		format_count(row->cardinality, high);
+		format_count(rows[next].cardinality, low);
+		strbuf_printf(&text, "plan %s", row->letter);
+		if (row->cardinality && i == end && next == first)
+			strbuf_puts(&text, " at every cardinality");
+		else if (row->cardinality)
+			strbuf_printf(&text, next == i - 1 ? " at %s" : " from %s down to %s", high,
+				      low);
 		if (before && plan) {
 			strbuf_puts(&text, ": ");
 			put_plan_change(before, plan, style->ascii, &text);

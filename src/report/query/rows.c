@@ -44,6 +44,11 @@ static void letter_plans(struct query_row *rows, size_t first, size_t end)
 	}
 }
 
+uint64_t query_plan_hash(const struct query_at *at)
+{
+	return at && at->executions.count ? at->executions.items[0].plan : 0;
+}
+
 const struct query_plan *query_plan_of(const struct query_run *r, uint64_t hash)
 {
 	for (size_t i = 0; i < r->plans.count; i++)

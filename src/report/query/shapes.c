@@ -206,7 +206,7 @@ static const struct field query_fields[] = {
 	X(type, "type", FIELD_ENUM, NULL, .limit = 1, .names = query_type),
 	X(format, "format", FIELD_U64, "Raised when a field changes its meaning.",
 	  .more = "\"const\": 1"),
-	{ "run", FIELD_OBJECT, .shape = &noise_run_shape, .flags = FIELD_MAYBE },
+	{ "run", FIELD_OBJECT, .shape = &stored_run_shape, .flags = FIELD_MAYBE },
 	{ "machine", FIELD_OBJECT, .shape = &machine_shape, .flags = FIELD_MAYBE },
 	X(data, "", FIELD_SPLICE, NULL, .shape = &query_run_shape),
 	X(options, "options", FIELD_OBJECT, NULL, .shape = &query_options_shape),

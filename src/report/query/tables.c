@@ -27,21 +27,6 @@ static bool is_text(const struct field *f)
 	return f->kind == FIELD_HASH || f->unit == UNIT_ID;
 }
 
-static void add_cell(struct table *t, const struct field_cursor *c, const struct query_execution *x)
-{
-	struct value v = field_value(c, x);
-	char text[32];
-	if (v.type == IS_ABSENT) {
-		table_add_absent(t);
-	} else if (!is_text(&c->leaf)) {
-		table_add_count(t, v.integer);
-	} else {
-		snprintf(text, sizeof text, c->leaf.kind == FIELD_HASH ? "%016llx" : "%llu",
-			 (unsigned long long)v.integer);
-		table_add_text(t, text);
-	}
-}
-
 /* All numbers are integers: what is written is read as it was. */
 struct table *query_executions_table(const struct query_view *v)
 {
@@ -64,8 +49,19 @@ struct table *query_executions_table(const struct query_view *v)
 			c = (struct field_cursor){ .fields = query_execution_fields,
 						   .without = FIELD_NOT_CSV,
 						   .unnamed = true };
-			while (field_next(&c))
-				add_cell(t, &c, &at->executions.items[k]);
+			while (field_next(&c)) {
+				struct value cell = field_value(&c, &at->executions.items[k]);
+				char text[32];
+				snprintf(text, sizeof text,
+					 c.leaf.kind == FIELD_HASH ? "%016llx" : "%llu",
+					 (unsigned long long)cell.integer);
+				if (cell.type == IS_ABSENT)
+					table_add_absent(t);
+				else if (is_text(&c.leaf))
+					table_add_text(t, text);
+				else
+					table_add_count(t, cell.integer);
+			}
 			put_checks(*fired++, "; ", &names);
 			table_add_text(t, strbuf_text(&names));
 			strbuf_release(&names);
@@ -74,22 +70,51 @@ struct table *query_executions_table(const struct query_view *v)
 	return t;
 }
 
+struct table *query_dropped_table(const struct query_view *v, const char *what, const char *number,
+				  const char *by)
+{
+	const struct column columns[] = {
+		{ "query", what, COLUMN_TEXT },
+		{ "execution", number, COLUMN_COUNT },
+		{ "elapsed", "Elapsed", COLUMN_DURATION, .digits = 3 },
+		{ "checks", by, COLUMN_TEXT },
+	};
+	struct table *t = table_new(columns, COUNT_OF(columns));
+	const uint32_t *fired = v->result->fired;
+	for (size_t i = 0; i < v->data->at.count; i++) {
+		const struct query_at *at = &v->data->at.items[i];
+		for (size_t k = 0; k < at->executions.count; k++, fired++) {
+			struct strbuf names = { 0 };
+			char place[2 * WORDS];
+			if (!*fired)
+				continue;
+			query_place(v->data, at->query, at->cardinality, place);
+			put_checks(*fired, ", ", &names);
+			table_add_text(t, place);
+			table_add_count(t, at->executions.items[k].number);
+			table_add_number(t, (double)at->executions.items[k].measured_ns);
+			table_add_text(t, strbuf_text(&names));
+			strbuf_release(&names);
+		}
+	}
+	if (table_rows(t))
+		return t;
+	table_free(t);
+	return NULL;
+}
+
 /* ---- sanity checks ---- */
 
 static void add_check(struct table *t, bool all, const char *scope, const char *name,
 		      const struct ttp_count *c)
 {
-	char share[WORDS], fired[WORDS], of[WORDS];
 	if (!c->fired && !all)
 		return;
-	format_percent(c->of ? (double)c->fired / (double)c->of : 0, share);
-	format_count(c->fired, fired);
-	format_count(c->of, of);
 	table_add_text(t, scope);
 	table_add_text(t, name);
-	table_add_text(t, fired);
-	table_add_text(t, of);
-	table_add_text(t, share);
+	table_add_count(t, (int64_t)c->fired);
+	table_add_count(t, (int64_t)c->of);
+	table_add_number(t, c->of ? (double)c->fired / (double)c->of : 0);
 }
 
 struct table *query_checks_table(const struct query_view *v, enum query_checks which)
@@ -97,9 +122,9 @@ struct table *query_checks_table(const struct query_view *v, enum query_checks w
 	static const struct column columns[] = {
 		{ "scope", "Of", COLUMN_TEXT },
 		{ "check", "Sanity check", COLUMN_TEXT },
-		{ "fired", "Fired", COLUMN_TEXT, .right = true },
-		{ "of", "Asked", COLUMN_TEXT, .right = true },
-		{ "share", "Share", COLUMN_TEXT, .right = true },
+		{ "fired", "Fired", COLUMN_COUNT, .thousands = true },
+		{ "of", "Asked", COLUMN_COUNT, .thousands = true },
+		{ "share", "Share", COLUMN_PERCENT },
 	};
 	const struct ttp_result *r = v->result;
 	bool all = which == QUERY_ALL_CHECKS, drops = which != QUERY_OTHER_CHECKS;
@@ -153,31 +178,28 @@ struct table *query_model_table(const struct query_relation model[TTP_RELATIONS]
 		{ "left", "Measure", COLUMN_TEXT },
 		{ "right", "with", COLUMN_TEXT },
 		{ "predicted", "Predicted", COLUMN_TEXT },
-		{ "r", "r", COLUMN_TEXT, .right = true },
+		{ "r", "r", COLUMN_REAL, .decimals = DECIMALS(2) },
 		{ "p", "p", COLUMN_TEXT },
 		{ "observed", "Observed", COLUMN_TEXT },
 		{ "match", "", COLUMN_TEXT },
-		{ "papers", "Paper's r", COLUMN_TEXT, .right = true },
+		{ "papers", "Paper's r", COLUMN_REAL, .decimals = DECIMALS(2) },
 	};
 	struct table *t = table_new(columns, COUNT_OF(columns));
 	for (size_t i = 0; i < TTP_RELATIONS; i++) {
 		static const char *const matches[] = { "match", "close", "off" };
 		const struct query_relation *m = &model[i];
-		char r[WORDS] = "-", p[WORDS] = "= -", papers[WORDS];
-		if (m->known) {
-			snprintf(r, sizeof r, "%.2f", fabs(m->r) < 0.005 ? 0 : m->r);
+		char p[WORDS] = "= -";
+		if (m->known)
 			format_p(m->p, p);
-		}
-		snprintf(papers, sizeof papers, "%.2f", m->papers_r);
 		table_add_text(t, m->id);
 		table_add_text(t, m->left);
 		table_add_text(t, m->right);
 		table_add_text(t, ttp_level_name(m->predicted));
-		table_add_text(t, r);
+		table_add_number(t, fabs(m->r) < 0.005 ? 0 : m->r);
 		table_add_text(t, p + 2); /* its title says what it is */
 		table_add_text(t, m->known ? ttp_level_name(m->observed) : "-");
 		table_add_text(t, m->known ? matches[m->off] : "-");
-		table_add_text(t, papers);
+		table_add_number(t, m->papers_r);
 	}
 	return t;
 }

@@ -18,6 +18,16 @@
 
 /* ---- what was measured ---- */
 
+static void put_own_words(const char *label, const char *text, const struct query_style *style,
+			  struct strbuf *out)
+{
+	if (!text || !*text)
+		return;
+	char *shown = display_copy(text);
+	put_query_fact(label, shown, style, out);
+	xfree(shown);
+}
+
 static void put_title(const struct query_view *v, const struct query_style *style,
 		      struct strbuf *out)
 {
@@ -40,20 +50,6 @@ static void put_title(const struct query_view *v, const struct query_style *styl
 		strbuf_printf(&text, ", run %lld", (long long)v->run->id);
 	strbuf_puts(&text, run_state_words(v->run));
 	put_headline(out, (size_t)style->width, style->colour, strbuf_text(&text));
-	strbuf_release(&text);
-}
-
-static void put_machine(const struct query_view *v, const struct query_style *style,
-			struct strbuf *out)
-{
-	struct query_item items[QUERY_ITEMS];
-	struct strbuf text = { 0 };
-	if (!v->machine || !v->machine->facts.count)
-		return;
-	query_items(v, items);
-	strbuf_printf(&text, "%s; %s", items[1].text, items[2].text);
-	put_query_fact("Machine", strbuf_text(&text), style, out);
-	query_items_release(items);
 	strbuf_release(&text);
 }
 
@@ -96,26 +92,6 @@ static void put_shape(const struct query_view *v, const struct query_style *styl
 	strbuf_release(&text);
 }
 
-static void put_tags(const struct query_view *v, const struct query_style *style,
-		     struct strbuf *out)
-{
-	if (!v->run || !v->run->tags || !*v->run->tags)
-		return;
-	char *shown = display_copy(v->run->tags);
-	put_query_fact("Tags", shown, style, out);
-	xfree(shown);
-}
-
-static void put_not_seen(const struct query_view *v, const struct query_style *style,
-			 struct strbuf *out)
-{
-	if (!v->run || !v->run->not_seen || !*v->run->not_seen)
-		return;
-	char *shown = display_copy(v->run->not_seen);
-	put_query_fact("Not seen", shown, style, out);
-	xfree(shown);
-}
-
 static void put_kept(const struct query_view *v, const struct query_rows *rows,
 		     const struct query_style *style, struct strbuf *out)
 {
@@ -143,7 +119,7 @@ static double median_of(const struct ttp_figure *f)
 	return f->present ? f->median_ns : NAN;
 }
 
-static void add_row(struct table *t, const struct query_row *row, enum ttp_time time, bool cold)
+static void add_row(struct table *t, const struct query_row *row, enum ttp_time time)
 {
 	const struct ttp_figure *all = row->unfiltered;
 	char text[WORDS], shown[WORDS];
@@ -166,44 +142,11 @@ static void add_row(struct table *t, const struct query_row *row, enum ttp_time 
 	table_add_number(t, row->sigma_ns);
 	table_add_number(t, median_of(&row->cpu));
 	table_add_number(t, median_of(&row->io));
-	if (cold)
-		table_add_number(t, row->read_share);
+	table_add_number(t, row->read_share);
 	table_add_number(t, median_of(&row->times[TTP_MEASURED]));
 	table_add_number(t, median_of(&all[TTP_MEASURED]));
 	table_add_number(t, median_of(&row->times[TTP_CALC]));
 	table_add_text(t, row->dropped_by ? row->dropped_by : "");
-}
-
-/* Cold runs have a column more, of what was read. */
-static struct table *times_table(const struct query_view *v, const struct query_rows *rows)
-{
-	const bool cold = v->data->cold;
-	const size_t more = cold ? FOR_READ : 0;
-	const char *title = rows->time == TTP_MEASURED	? "Time"
-			    : rows->time == TTP_BLOCKED ? "CPU+blkd"
-							: "CPU+device";
-	const struct column all[] = {
-		{ "query", "Query", COLUMN_TEXT, .least = 4 },
-		{ "cardinality", "Rows", COLUMN_COUNT, .thousands = true },
-		{ "plan", "Plan", COLUMN_TEXT },
-		{ "kept", "Kept", COLUMN_TEXT, .right = true },
-		{ "time", title, COLUMN_DURATION, .digits = 3 },
-		{ "sigma", "σ", COLUMN_DURATION, .digits = 2, .ascii = "Sigma", .spare = 1 },
-		{ "cpu", "CPU", COLUMN_DURATION, .digits = 3, .from = FOR_CPU + more },
-		{ "io", "I/O", COLUMN_DURATION, .digits = 3, .from = FOR_IO + more },
-		{ "read", "Read", COLUMN_PERCENT, .spare = 2 },
-		{ "elapsed", "Elapsed", COLUMN_DURATION, .digits = 3 },
-		{ "all", "Of all", COLUMN_DURATION, .digits = 3 },
-		{ "calculated", "Time_calc", COLUMN_DURATION, .digits = 3,
-		  .from = FOR_CALC + more },
-		{ "dropped", "Dropped by", COLUMN_TEXT, .from = FOR_REASON + more },
-	};
-	struct column columns[sizeof all / sizeof *all];
-	size_t n = 0;
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		if (cold || strcmp(all[i].name, "read") != 0)
-			columns[n++] = all[i];
-	return table_new(columns, n);
 }
 
 static void put_times(const struct query_view *v, const struct query_rows *rows,
@@ -215,11 +158,33 @@ static void put_times(const struct query_view *v, const struct query_rows *rows,
 		plot_queries(v, rows, &screen, out);
 		return;
 	}
-	struct table *t = times_table(v, rows);
+	/* cold runs have a column more, of what was read */
+	const bool cold = v->data->cold;
+	const size_t more = cold ? FOR_READ : 0;
+	const char *title = rows->time == TTP_MEASURED	? "Time"
+			    : rows->time == TTP_BLOCKED ? "CPU+blkd"
+							: "CPU+device";
+	const struct column columns[] = {
+		{ "query", "Query", COLUMN_TEXT, .least = 4 },
+		{ "cardinality", "Rows", COLUMN_COUNT, .thousands = true },
+		{ "plan", "Plan", COLUMN_TEXT },
+		{ "kept", "Kept", COLUMN_TEXT, .right = true },
+		{ "time", title, COLUMN_DURATION, .digits = 3 },
+		{ "sigma", "σ", COLUMN_DURATION, .digits = 2, .ascii = "Sigma", .spare = 1 },
+		{ "cpu", "CPU", COLUMN_DURATION, .digits = 3, .from = FOR_CPU + more },
+		{ "io", "I/O", COLUMN_DURATION, .digits = 3, .from = FOR_IO + more },
+		{ "read", "Read", COLUMN_PERCENT, cold ? FOR_ALL : FOR_DATA, .spare = 2 },
+		{ "elapsed", "Elapsed", COLUMN_DURATION, .digits = 3 },
+		{ "all", "Of all", COLUMN_DURATION, .digits = 3 },
+		{ "calculated", "Time_calc", COLUMN_DURATION, .digits = 3,
+		  .from = FOR_CALC + more },
+		{ "dropped", "Dropped by", COLUMN_TEXT, .from = FOR_REASON + more },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	size_t most = query_most(style, QUERY_MOST_AT);
 	bool several = false;
 	for (size_t i = 0; i < rows->list.count && i < most; i++) {
-		add_row(t, &rows->list.items[i], rows->time, v->data->cold);
+		add_row(t, &rows->list.items[i], rows->time);
 		several |= rows->list.items[i].plans;
 	}
 	strbuf_putc(out, '\n');
@@ -237,19 +202,6 @@ static void put_times(const struct query_view *v, const struct query_rows *rows,
 
 /* ---- how it came about ---- */
 
-/* What became of its plan. */
-static void put_restart(const struct query_view *v, const struct query_event *e,
-			const struct query_style *style, struct strbuf *out)
-{
-	const struct query_plan *from = query_plan_of(v->data, e->before);
-	const struct query_plan *to = query_plan_of(v->data, e->plan);
-	if (from && to) {
-		strbuf_puts(out, ": ");
-		put_plan_change(from, to, style->ascii, out);
-	} else if (!e->text)
-		strbuf_puts(out, ": its plan changed");
-}
-
 static void put_event(const struct query_view *v, const struct query_event *e,
 		      const struct query_style *style, struct strbuf *out)
 {
@@ -266,8 +218,15 @@ static void put_event(const struct query_view *v, const struct query_event *e,
 		strbuf_printf(&text, ": %s", shown);
 		xfree(shown);
 	}
-	if (e->kind == QUERY_RESTARTED)
-		put_restart(v, e, style, &text);
+	if (e->kind == QUERY_RESTARTED) {
+		const struct query_plan *before = query_plan_of(v->data, e->before);
+		const struct query_plan *plan = query_plan_of(v->data, e->plan);
+		if (before && plan) {
+			strbuf_puts(&text, ": ");
+			put_plan_change(before, plan, style->ascii, &text);
+		} else if (!e->text)
+			strbuf_puts(&text, ": its plan changed");
+	}
 	snprintf(first, sizeof first, "%.40s  ", date);
 	put_paragraph(out,
 		      &(struct paragraph){ .width = (size_t)style->width,
@@ -303,59 +262,56 @@ static void put_events(const struct query_view *v, const struct query_style *sty
 	}
 }
 
-static void put_model(const struct query_view *v, const struct query_style *style,
-		      struct strbuf *out)
-{
-	struct query_relation model[TTP_RELATIONS];
-	struct strbuf text = { 0 };
-	query_model_of(v, model);
-	strbuf_puts(out, "\nThe causal model\n");
-	query_render(query_model_table(model), style, out);
-	put_model_summary(model, &text);
-	put_query_text("", strbuf_text(&text), style, out);
-	put_query_text("",
-		       "q: query, u: utility, d: daemon processes, o: overall; each scaled from 0 "
-		       "to 1. Levels: r below 0.3, below 0.7, above.",
-		       style, out);
-	strbuf_release(&text);
-}
-
-static void put_section9(const struct query_view *v, const struct query_style *style,
-			 struct strbuf *out)
-{
-	const char *unfit = query_unfit(v);
-	char text[WORDS] = "--paragraphs writes two paragraphs.";
-	if (unfit)
-		snprintf(text, sizeof text, "no paragraphs, as %s.", unfit);
-	put_query_text("For a paper: ", text, style, out);
-}
-
 void query_text(const struct query_view *v, const struct query_style *given, struct strbuf *out)
 {
 	struct query_style style = query_normal_style(given);
 	struct query_rows rows;
+	struct strbuf text = { 0 };
 	size_t from = out->length;
 	query_rows_of(v, &rows);
 	put_title(v, &style, out);
-	put_tags(v, &style, out);
-	put_machine(v, &style, out);
+	put_own_words("Tags", v->run ? v->run->tags : NULL, &style, out);
+	if (v->machine && v->machine->facts.count) {
+		struct query_item items[QUERY_ITEMS];
+		query_items(v, items);
+		strbuf_printf(&text, "%s; %s", items[1].text, items[2].text);
+		put_query_fact("Machine", strbuf_text(&text), &style, out);
+		query_items_release(items);
+		strbuf_clear(&text);
+	}
 	put_shape(v, &style, out);
-	put_not_seen(v, &style, out);
+	put_own_words("Not seen", v->run ? v->run->not_seen : NULL, &style, out);
 	if (v->result->executions) {
 		put_kept(v, &rows, &style, out);
 		put_times(v, &rows, &style, out);
 		put_query_findings(v, &rows, &style, out);
 		if (style.plans)
 			put_query_plans(v, &rows, &style, out);
-		if (style.model)
-			put_model(v, &style, out);
 	} else
 		strbuf_puts(out, "\nNothing was executed.\n");
+	if (v->result->executions && style.model) {
+		struct query_relation model[TTP_RELATIONS];
+		query_model_of(v, model);
+		strbuf_puts(out, "\nThe causal model\n");
+		query_render(query_model_table(model), &style, out);
+		put_model_summary(model, &text);
+		put_query_text("", strbuf_text(&text), &style, out);
+		put_query_text("",
+			       "q: query, u: utility, d: daemon processes, o: overall; each scaled "
+			       "from 0 to 1. Levels: r below 0.3, below 0.7, above.",
+			       &style, out);
+		strbuf_clear(&text);
+	}
 	put_events(v, &style, out);
 	if (v->result->executions) {
 		put_query_deviations(v, &style, out);
-		put_section9(v, &style, out);
+		if (query_unfit(v))
+			strbuf_printf(&text, "no paragraphs, as %s.", query_unfit(v));
+		else
+			strbuf_puts(&text, "--paragraphs writes two paragraphs.");
+		put_query_text("For a paper: ", strbuf_text(&text), &style, out);
 	}
 	query_rows_release(&rows);
+	strbuf_release(&text);
 	query_finish(&style, out, from);
 }

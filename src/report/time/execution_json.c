@@ -5,19 +5,6 @@
 
 #define MOST_PROCESSES 10 /* of each role: the rest used less */
 
-json_t *verdict_json(const struct emp_verdict *v)
-{
-	json_t *o = json_object();
-	bool judged = v->rule == EMP_CUTOFF || v->rule == EMP_OUTSIDE;
-	json_object_set_new(o, "rule", json_string(emp_rule_name(v->rule)));
-	json_object_set_new(o, "reason", *v->reason ? json_text(v->reason) : json_null());
-	json_object_set_new(o, "daemon", *v->daemon ? json_text(v->daemon) : json_null());
-	json_object_set_new(o, "value_ns", judged ? json_real_or_null(v->value_ns) : json_null());
-	json_object_set_new(o, "low_ns", judged ? json_real_or_null(v->low_ns) : json_null());
-	json_object_set_new(o, "high_ns", judged ? json_real_or_null(v->high_ns) : json_null());
-	return o;
-}
-
 static json_t *processes_json(const struct execution *x)
 {
 	size_t taken[ROLE_SELF + 1] = { 0 };
@@ -53,6 +40,7 @@ json_t *execution_json(const struct execution *x, const struct emp_verdict *verd
 	json_object_set_new(o, "overall", overall_json(x));
 	json_object_set_new(o, "processes", processes_json(x));
 	json_object_set_new(o, "ledger", ledger_json(&x->ledger));
-	json_object_set_new(o, "verdict", verdict ? verdict_json(verdict) : json_null());
+	json_object_set_new(o, "verdict",
+			    verdict ? json_shape(&verdict_shape, verdict) : json_null());
 	return o;
 }

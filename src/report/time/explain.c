@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "report/core/format.h"
 #include "report/core/json.h"
+#include "report/core/shapes.h"
 #include "report/time/several.h"
 
 #define SMALL 0.01	/* of the difference: below it a cause is part of the remainder */
@@ -43,7 +44,6 @@ static const char *const sentences[LEDGER_CAUSES] = {
 	[LEDGER_UNSEEN] = "It lived %s without being accounted for",
 };
 
-/* In the unit asked for, else with so many digits. */
 /* What is known of the task behind a name, in the execution that has more of it. It may have run
  * where it delayed nobody: bursts longer than the delay say nothing about it. */
 static void put_bursts(const struct ledger *l, const struct difference_name *n,
@@ -136,12 +136,6 @@ static void put_run(const struct difference_cause *c, const struct style *style,
 	}
 }
 
-/* Told where it is most of what the cause has: the other threads went on meanwhile. */
-static bool is_parallel(const struct difference_cause *c)
-{
-	return c->cause != LEDGER_RUN && 2 * fabs((double)c->parallel_ns) > fabs((double)c->ns);
-}
-
 static void put_sentence(const struct execution *x, const struct execution *base,
 			 const struct difference_cause *c, const struct style *style,
 			 struct strbuf *out)
@@ -153,7 +147,8 @@ static void put_sentence(const struct execution *x, const struct execution *base
 		put_run(c, style, out);
 	else
 		strbuf_printf(out, "%.*s%s%s", (int)(at - place), place, how, at + 2);
-	if (is_parallel(c))
+	/* where it is most of what the cause has: the other threads went on meanwhile */
+	if (c->cause != LEDGER_RUN && 2 * fabs((double)c->parallel_ns) > fabs((double)c->ns))
 		strbuf_printf(out, ", so that it ran %s in parallel", more ? "less" : "more");
 	put_names(more ? &x->ledger : &base->ledger, c, style, out);
 	strbuf_putc(out, '.');
@@ -164,40 +159,31 @@ static const char *sign(double ns, bool ascii)
 	return ns >= 0 ? "+" : ascii ? "-" : "−";
 }
 
-static void put_figures(double ns, double of, const struct style *style, struct strbuf *out)
-{
-	char time[WORDS], share[WORDS];
-	struct strbuf figure = { 0 };
-	format_duration(fabs(ns), 3, style->unit, time);
-	strbuf_printf(&figure, "  %s%s", sign(ns, style->ascii), time);
-	put_columns(out, strbuf_text(&figure), 12);
-	strbuf_release(&figure);
-	if (of == 0) {
-		strbuf_pad(out, ' ', FIGURES - 12);
-		return;
-	}
-	double percent = fabs(ns / of) * 100;
-	snprintf(share, sizeof share, percent < 0.5 ? "<1 %%" : "%.0f %%", percent);
-	/* of less than 1 % the direction stands in the figure before */
-	bool minus = ns / of < 0 && percent >= 0.5;
-	strbuf_printf(&figure, "%s%s", minus ? sign(-1, style->ascii) : "", share);
-	size_t width = text_width(strbuf_text(&figure));
-	strbuf_pad(out, ' ', width < 6 ? 6 - width : 0);
-	strbuf_puts(out, strbuf_text(&figure));
-	strbuf_puts(out, "  ");
-	strbuf_release(&figure);
-}
-
+/* "  +58.9 ms   96 %  ", then the text. */
 static void put_line(double ns, double of, const char *text, const struct style *style,
 		     struct strbuf *out)
 {
-	struct strbuf first = { 0 };
-	put_figures(ns, of, style, &first);
+	char time[WORDS], share[WORDS];
+	struct strbuf first = { 0 }, figure = { 0 };
+	double percent = of == 0 ? 0 : fabs(ns / of) * 100;
+	format_duration(fabs(ns), 3, style->unit, time);
+	strbuf_printf(&figure, "  %s%s", sign(ns, style->ascii), time);
+	put_columns(&first, strbuf_text(&figure), 12);
+	strbuf_clear(&figure);
+	snprintf(share, sizeof share, percent < 0.5 ? "<1 %%" : "%.0f %%", percent);
+	/* of less than 1 % the direction stands in the figure before */
+	bool minus = percent >= 0.5 && ns / of < 0;
+	if (of != 0)
+		strbuf_printf(&figure, "%s%s", minus ? sign(-1, style->ascii) : "", share);
+	size_t width = text_width(strbuf_text(&figure));
+	strbuf_pad(&first, ' ', width < 6 ? 6 - width : 0);
+	strbuf_printf(&first, "%s  ", strbuf_text(&figure));
 	struct paragraph p = { .width = style->width,
 			       .indent = FIGURES,
 			       .first = strbuf_text(&first) };
 	put_paragraph(out, &p, text);
 	strbuf_release(&first);
+	strbuf_release(&figure);
 }
 
 static void put_plain(const char *text, const char *colour, const struct style *style,
@@ -208,11 +194,6 @@ static void put_plain(const char *text, const char *colour, const struct style *
 			       .first = "",
 			       .colour = style->colour ? colour : NULL };
 	put_paragraph(out, &p, text);
-}
-
-static const char *kind(const struct execution *x)
-{
-	return x->warmup ? "Warm-up" : "Execution";
 }
 
 /* "Execution 7 took 412.3 ms, 61.2 ms (17 %) longer than the median execution (3)." */
@@ -226,7 +207,7 @@ static void put_head(const struct run_view *view, const struct explanation *e,
 	char et[WORDS], more[WORDS], share[WORDS] = "";
 	format_duration(took, 4, style->unit, et);
 	format_duration(fabs((double)d->wall.ns), 3, style->unit, more);
-	strbuf_printf(out, "%s %u took %s, ", kind(x), x->number, et);
+	strbuf_printf(out, "%s %u took %s, ", x->warmup ? "Warm-up" : "Execution", x->number, et);
 	if (!d->wall.ns) {
 		strbuf_printf(out, "as long as the median execution (%u).", base->number);
 		return;
@@ -238,26 +219,6 @@ static void put_head(const struct run_view *view, const struct explanation *e,
 		      base->number);
 	if (d->index < view->result->count && view->result->verdicts[d->index].rule == EMP_FAILED)
 		strbuf_printf(out, " It failed: %s.", view->result->verdicts[d->index].reason);
-}
-
-/* What the threads had more of in sum: a wait of one does not show in the wall view while another
- * runs. */
-static void put_threads(const struct explained *d, const struct style *style, struct strbuf *out)
-{
-	size_t shown = 0;
-	for (int down = 0; down < 2 && !shown; down++)
-		for (size_t i = 0; i < d->account.causes.count && shown < 3; i++) {
-			const struct difference_cause *c = &d->account.causes.items[i];
-			char time[WORDS];
-			if (c->cause == LEDGER_RUN || (c->ns < 0) != down ||
-			    fabs((double)c->ns) < SMALL * fabs((double)d->wall.ns))
-				continue;
-			format_duration(fabs((double)c->ns), 3, style->unit, time);
-			strbuf_printf(out, "%s%s %s %s", shown++ ? ", " : "", time,
-				      down ? "less" : "more", ledger_causes[c->cause].name);
-			if (c->names.count && *c->names.items[0].name)
-				strbuf_printf(out, " (%s)", c->names.items[0].name);
-		}
 }
 
 static void put_lacks(const struct execution *x, const struct execution *base, struct strbuf *out)
@@ -274,11 +235,6 @@ static void put_lacks(const struct execution *x, const struct execution *base, s
 			      lost == 1 ? "" : "s");
 }
 
-static bool is_told(const struct difference *d, const struct difference_cause *c)
-{
-	return fabs((double)c->ns) >= SMALL * fabs((double)d->ns) && llabs(c->ns) >= 1000;
-}
-
 static void put_notes(const struct run_view *view, const struct explanation *e,
 		      const struct explained *d, const struct style *style, struct strbuf *out)
 {
@@ -289,7 +245,22 @@ static void put_notes(const struct run_view *view, const struct explanation *e,
 			"It had several threads or processes: it ran when any of them did, and waited "
 			"when all did. Summed over them: ");
 		size_t before = text.length;
-		put_threads(d, style, &text);
+		/* what the threads had more of in sum: a wait of one does not show in the wall view
+		 * while another runs */
+		size_t shown = 0;
+		for (int down = 0; down < 2 && !shown; down++)
+			for (size_t i = 0; i < d->account.causes.count && shown < 3; i++) {
+				const struct difference_cause *c = &d->account.causes.items[i];
+				char time[WORDS];
+				if (c->cause == LEDGER_RUN || (c->ns < 0) != down ||
+				    fabs((double)c->ns) < SMALL * fabs((double)d->wall.ns))
+					continue;
+				format_duration(fabs((double)c->ns), 3, style->unit, time);
+				strbuf_printf(&text, "%s%s %s %s", shown++ ? ", " : "", time,
+					      down ? "less" : "more", ledger_causes[c->cause].name);
+				if (c->names.count && *c->names.items[0].name)
+					strbuf_printf(&text, " (%s)", c->names.items[0].name);
+			}
 		strbuf_puts(&text, text.length > before ? "." : "no other difference.");
 		put_plain(strbuf_text(&text), NULL, style, out);
 		strbuf_clear(&text);
@@ -323,7 +294,8 @@ static void put_explained(const struct run_view *view, const struct explanation 
 	}
 	for (size_t i = 0; i < d->wall.causes.count; i++) {
 		const struct difference_cause *c = &d->wall.causes.items[i];
-		if (!is_told(&d->wall, c) || llabs(c->ns) <= least)
+		if (fabs((double)c->ns) < SMALL * fabs((double)d->wall.ns) || llabs(c->ns) < 1000 ||
+		    llabs(c->ns) <= least)
 			continue;
 		strbuf_clear(&text);
 		put_sentence(x, base, c, style, &text);
@@ -385,22 +357,6 @@ void explain_text(const struct run_view *view, const struct explanation *e, size
 
 /* ---- JSON ---- */
 
-static json_t *names_json(const struct difference_cause *c)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < c->names.count; i++) {
-		const struct difference_name *n = &c->names.items[i];
-		json_t *o = json_object();
-		json_object_set_new(o, "name", json_text(n->name));
-		json_object_set_new(o, "pid", n->pid ? json_integer(n->pid) : json_null());
-		json_object_set_new(o, "ns", json_integer(n->ns));
-		json_object_set_new(o, "count", json_integer((json_int_t)n->count));
-		json_object_set_new(o, "median_count", json_integer((json_int_t)n->base_count));
-		json_array_append_new(list, o);
-	}
-	return list;
-}
-
 /* With the sentences of the text where they are about the wall view. */
 static json_t *causes_json(const struct run_view *view, const struct explanation *e,
 			   const struct explained *d, const struct difference *of)
@@ -408,16 +364,10 @@ static json_t *causes_json(const struct run_view *view, const struct explanation
 	json_t *list = json_array();
 	for (size_t i = 0; i < of->causes.count; i++) {
 		const struct difference_cause *c = &of->causes.items[i];
-		json_t *o = json_object();
-		json_object_set_new(o, "cause", json_string(ledger_causes[c->cause].name));
-		json_object_set_new(o, "ns", json_integer(c->ns));
+		json_t *o = json_shape(&explain_thread_shape, c);
 		json_object_set_new(
 			o, "share",
 			json_real_or_null(of->ns ? (double)c->ns / (double)of->ns : NAN));
-		json_object_set_new(o, "had_ns", json_integer((json_int_t)c->had_ns));
-		json_object_set_new(o, "median_ns", json_integer((json_int_t)c->base_ns));
-		json_object_set_new(o, "parallel_ns", json_integer(c->parallel_ns));
-		json_object_set_new(o, "names", names_json(c));
 		if (of == &d->wall) {
 			struct strbuf text = { 0 };
 			put_sentence(&view->executions[d->index], &view->executions[e->base], c,
@@ -435,20 +385,18 @@ static json_t *explained_json(const struct run_view *view, const struct explanat
 {
 	const struct execution *x = &view->executions[d->index];
 	struct strbuf text = { 0 }, lacks = { 0 };
-	json_t *o = json_object();
+	json_t *o = json_shape(&explained_shape, d);
 	put_head(view, e, d, &(struct style){ 0 }, &text);
 	put_lacks(x, &view->executions[e->base], &lacks);
 	json_object_set_new(o, "number", json_integer(x->number));
 	json_object_set_new(o, "warmup", json_boolean(x->warmup));
-	json_object_set_new(o, "why", json_string(explain_why_name(d->why)));
 	json_object_set_new(o, "et_ns", json_ns(x->et_ns));
-	json_object_set_new(o, "difference_ns", json_integer(d->wall.ns));
 	json_object_set_new(o, "text", json_text(strbuf_text(&text)));
 	json_object_set_new(o, "contributions", causes_json(view, e, d, &d->wall));
-	json_object_set_new(o, "remainder_ns", json_integer(d->wall.rest_ns));
-	json_object_set_new(o, "threads",
-			    d->threads ? causes_json(view, e, d, &d->account) : json_null());
-	json_object_set_new(o, "lacks", lacks.length ? json_text(lacks.text) : json_null());
+	if (d->threads)
+		json_object_set_new(o, "threads", causes_json(view, e, d, &d->account));
+	if (lacks.length)
+		json_object_set_new(o, "lacks", json_text(lacks.text));
 	strbuf_release(&text);
 	strbuf_release(&lacks);
 	return o;
@@ -456,17 +404,12 @@ static json_t *explained_json(const struct run_view *view, const struct explanat
 
 void explain_json(const struct run_view *view, const struct explanation *e, struct strbuf *out)
 {
-	const struct execution *base = &view->executions[e->base];
-	json_t *root = json_object(), *median = json_object(), *list = json_array();
-	json_object_set_new(root, "format", json_integer(1));
-	json_object_set_new(root, "run", view->run->id ? json_integer(view->run->id) : json_null());
+	json_t *list = json_array();
+	json_t *root = json_shape(&explain_shape,
+				  &(struct explain_head){ .run = *view->run,
+							  .explanation = *e,
+							  .median = view->executions[e->base] });
 	json_object_set_new(root, "command", json_text(run_title(view->run)));
-	json_object_set_new(root, "compared", json_integer((json_int_t)e->compared));
-	json_object_set_new(median, "number", json_integer(base->number));
-	json_object_set_new(median, "et_ns", json_ns(base->et_ns));
-	json_object_set_new(root, "median", median);
-	json_object_set_new(root, "limit_ns", json_real_or_null(e->limit_ns));
-	json_object_set_new(root, "shell_et_ns", json_ns(view->run->shell_et_ns));
 	for (size_t i = 0; i < e->list.count; i++)
 		json_array_append_new(list, explained_json(view, e, &e->list.items[i]));
 	json_object_set_new(root, "explained", list);

@@ -46,18 +46,18 @@ bool has_measured(const struct run_view *view)
 	return false;
 }
 
-double *measured_et(const struct run_view *view, size_t *count)
+void measured_et(const struct run_view *view, struct summary *out)
 {
-	double *times = xcalloc(view->count, sizeof *times);
-	*count = 0;
+	double *times = xcalloc(view->count + 1, sizeof *times);
+	size_t n = 0;
 	for (size_t i = 0; i < view->count; i++)
 		if (!view->executions[i].warmup)
-			times[(*count)++] =
-				less_shell(view->executions[i].et_ns, view->run->shell_et_ns);
-	return times;
+			times[n++] = less_shell(view->executions[i].et_ns, view->run->shell_et_ns);
+	summarise(times, n, out);
+	xfree(times);
 }
 
-void measured_user_system(const struct run_view *view, double *user_ns, double *system_ns)
+struct hyperfine hyperfine_of(const struct run_view *view)
 {
 	double pt = 0, share = view->result->user_share;
 	size_t n = 0;
@@ -71,8 +71,26 @@ void measured_user_system(const struct run_view *view, double *user_ns, double *
 		n++;
 	}
 	double mean = n ? pt / (double)n : NAN;
-	*user_ns = mean * share;
-	*system_ns = mean * (1 - share);
+	struct summary s;
+	measured_et(view, &s);
+	double second = s.n ? 1e9 : NAN;
+	return (struct hyperfine){ .command = run_title(view->run),
+				   .mean = s.mean / second,
+				   .stddev = s.n > 1 ? s.stddev / second : NAN,
+				   .median = s.median / second,
+				   .user = mean * share / 1e9,
+				   .system = mean * (1 - share) / 1e9,
+				   .min = s.min / second,
+				   .max = s.max / second };
+}
+
+double headline_pt(const struct run_view *view, const struct execution *x)
+{
+	enum emp_measure headline = view->result->headline;
+	if (headline < EMP_PT_NET || headline > EMP_PT_TICK)
+		return NAN;
+	enum grade g = (enum grade)(headline - EMP_PT_NET);
+	return x->pt_ns[g] == ABSENT_NS ? NAN : less_shell(x->pt_ns[g], view->run->shell_pt_ns[g]);
 }
 
 size_t fastest(const struct run_view *views, size_t count, enum emp_measure m)

@@ -1,186 +1,170 @@
 /* What the documents of this folder are made of: docs/schema/ comes from it. */
 #include "report/core/shapes.h"
-#include "record/execution.h"
+#include "report/time/emp.h"
+#include "report/time/execution_json.h"
+#include "report/time/explain.h"
+#include "report/time/several.h"
 
-static const char *const rule_names[] = { "kept", "warmup", "failed", "I", "II" };
 static const char *const name_names[] = { "emp" };
-static const char *const headline_names[] = { "et", "pt_net", "pt_exec", "pt_tick" };
-static const char *const status_names[] = { "going", "complete", "interrupted", "failed" };
-static const char *const backend_names[] = { "plain", "netlink", "bpf" };
-static const char *const grade_names[] = { "net", "exec", "tick" };
-static const char *const version_names[] = { "v0", "v1", "v2", "v3", "v4", "v5", "v6" };
-static const char *const why_names[] = { "asked", "slow", "slowest" };
 
-static const struct field grades_fields[] = {
-	{ "net", FIELD_KNOWN },
-	{ "exec", FIELD_KNOWN },
-	{ "tick", FIELD_KNOWN },
-	{ 0 },
-};
-const struct shape grades_shape = { "grades",
-				    "Process time at each grade in ns; null where not seen.",
-				    grades_fields };
+#define FORMAT                                                                                \
+	{                                                                                     \
+		"format", FIELD_CONST, .limit = 1,                                            \
+				       .meaning = "Raised when a field changes its meaning.", \
+				       .more = "\"const\": 1"                                 \
+	}
+#define SUMMARY FIELD_OBJECT, NULL, .shape = &summary_shape, .flags = FIELD_ZERO_ABSENT
 
+#define X(member, ...) FACT(struct run, member, __VA_ARGS__)
 static const struct field shell_fields[] = {
-	{ "command", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "et_ns", FIELD_NS },
-	{ "pt_ns", FIELD_OBJECT, .shape = &grades_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "Process time at each grade in ns; null where not seen." },
+	X(shell, "command", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
+	X(shell_et_ns, "et_ns", FIELD_NS, NULL),
+	X(shell_pt_ns, "", FIELD_EACH, "Process time at each grade; null where not seen.",
+	  .json = "pt_ns.", .limit = GRADES, .names = grade_names, .item = FIELD_NS),
 	{ 0 },
 };
-const struct shape shell_shape = { "shell", NULL, shell_fields };
+static const struct shape shell_shape = { "shell", NULL, shell_fields };
+#undef X
 
-static const struct field summary_fields[] = {
-	{ "n", FIELD_I64, .more = "\"minimum\": 1" },
-	{ "mean_ns", FIELD_REAL, .flags = FIELD_ALWAYS },
-	{ "median_ns", FIELD_REAL, .flags = FIELD_ALWAYS },
-	{ "min_ns", FIELD_REAL, .flags = FIELD_ALWAYS },
-	{ "max_ns", FIELD_REAL, .flags = FIELD_ALWAYS },
-	{ "stddev_ns", FIELD_REAL },
-	{ "relative_error", FIELD_REAL },
-	{ "mad_ns", FIELD_REAL },
-	{ "ci_low_ns", FIELD_REAL },
-	{ "ci_high_ns", FIELD_REAL },
+/* A place of emp_result.kept; the same place of unfiltered is as far from it for every measure. */
+static const struct field measure_fields[] = {
+	{ "kept", FIELD_OBJECT, .shape = &summary_shape, .flags = FIELD_ZERO_ABSENT },
+	{ "unfiltered", FIELD_OBJECT, .shape = &summary_shape, .flags = FIELD_ZERO_ABSENT,
+	  .offset = offsetof(struct emp_result, unfiltered) - offsetof(struct emp_result, kept) },
 	{ 0 },
 };
-const struct shape summary_shape = { "summary", NULL, summary_fields };
+static const struct shape measure_shape = { "measure", NULL, measure_fields };
 
-static const struct field et_fields[] = {
-	{ "kept", FIELD_OBJECT, .shape = &summary_shape, .flags = FIELD_MAYBE },
-	{ "unfiltered", FIELD_OBJECT, .shape = &summary_shape, .flags = FIELD_MAYBE },
-	{ 0 },
-};
-const struct shape et_shape = { "et", NULL, et_fields };
-
-static const struct field measures_fields[] = {
-	{ "et", FIELD_OBJECT, .shape = &et_shape, .flags = FIELD_BY_HAND },
-	{ "pt_net", FIELD_OBJECT, .shape = &et_shape, .flags = FIELD_BY_HAND },
-	{ "pt_exec", FIELD_OBJECT, .shape = &et_shape, .flags = FIELD_BY_HAND },
-	{ "pt_tick", FIELD_OBJECT, .shape = &et_shape, .flags = FIELD_BY_HAND },
-	{ "user", FIELD_OBJECT, .shape = &et_shape, .flags = FIELD_BY_HAND },
-	{ "system", FIELD_OBJECT, .shape = &et_shape, .flags = FIELD_BY_HAND },
-	{ 0 },
-};
-const struct shape measures_shape = { "measures", NULL, measures_fields };
-
+#define X(member, ...) FACT(struct emp_cutoffs, member, __VA_ARGS__)
 static const struct field cutoffs_fields[] = {
-	{ "study", FIELD_ID,
-	  .meaning = "The daemon study they come from; null: set by hand or imported." },
-	{ "made_at", FIELD_DATE },
-	{ "count", FIELD_I64, .meaning = "Cutoffs of the machine, for programs of every length.",
-	  .more = "\"minimum\": 1" },
-	{ "hold", FIELD_U64, .meaning = "Of those, for a program of this length." },
-	{ "program_ns", FIELD_REAL, .flags = FIELD_ALWAYS,
-	  .meaning = "Its length: the median elapsed time of what counts.",
-	  .more = "\"minimum\": 0" },
-	{ "daemons_seen", FIELD_BOOL,
-	  .meaning = "false: this back end saw no daemon, so that nothing could be dropped." },
+	X(study, "study", FIELD_ID,
+	  "The daemon study they come from; null: set by hand or imported."),
+	X(made_at_ns, "made_at", FIELD_DATE, NULL),
+	X(count, "count", FIELD_U64, "Cutoffs of the machine, for programs of every length.",
+	  .more = "\"minimum\": 1"),
+	X(hold, "hold", FIELD_U64, "Of those, for a program of this length."),
+	X(program_ns, "program_ns", FIELD_REAL,
+	  "Its length: the median elapsed time of what counts.", .flags = FIELD_ALWAYS,
+	  .more = "\"minimum\": 0"),
+	X(seen, "daemons_seen", FIELD_BOOL,
+	  "false: this back end saw no daemon, so that nothing could be dropped."),
 	{ 0 },
 };
 const struct shape cutoffs_shape = { "cutoffs", NULL, cutoffs_fields };
+#undef X
+
+#define X(member, ...) FACT(struct emp_verdict, member, __VA_ARGS__)
+static const struct field verdict_fields[] = {
+	X(rule, "rule", FIELD_ENUM, NULL, .limit = EMP_OUTSIDE + 1, .names = emp_rule_names),
+	X(reason, "reason", FIELD_NAME, NULL, .flags = FIELD_ZERO_ABSENT),
+	X(daemon, "daemon", FIELD_NAME, "Rule I: whose execution was above its cutoff.",
+	  .flags = FIELD_ZERO_ABSENT),
+	X(value_ns, "value_ns", FIELD_REAL,
+	  "What was judged. Rule I: the daemon's process time; rule II: PT, or ET where there is no PT."),
+	X(low_ns, "low_ns", FIELD_REAL, NULL),
+	X(high_ns, "high_ns", FIELD_REAL, "Rule I: the cutoff; rule II: mean + 2 sigma."),
+	{ 0 },
+};
+const struct shape verdict_shape = { "verdict", NULL, verdict_fields };
+#undef X
 
 static const struct field drop_fields[] = {
-	{ "rule", FIELD_ENUM, .limit = 5, .names = rule_names },
-	{ "reason", FIELD_TEXT },
-	{ "daemon", FIELD_TEXT, .meaning = "Rule I: whose execution was above its cutoff." },
-	{ "value_ns", FIELD_REAL,
-	  .meaning =
-		  "What was judged. Rule I: the daemon's process time; rule II: PT, or ET where there is no PT." },
-	{ "low_ns", FIELD_REAL },
-	{ "high_ns", FIELD_REAL, .meaning = "Rule I: the cutoff; rule II: mean + 2 sigma." },
-	{ "number", FIELD_I64, .more = "\"minimum\": 1" },
+	{ "", FIELD_SPLICE, .shape = &verdict_shape },
+	{ "number", FIELD_I64, .flags = FIELD_BY_HAND, .more = "\"minimum\": 1" },
 	{ 0 },
 };
 const struct shape drop_shape = { "drop", NULL, drop_fields };
 
+#define X(member, ...) FACT(struct emp_result, member, __VA_ARGS__)
+#define MEASURE(m, name) X(kept[m], "measures." name, FIELD_OBJECT, NULL, .shape = &measure_shape)
 static const struct field protocol_fields[] = {
 	{ "name", FIELD_ENUM, .limit = 1, .names = name_names },
-	{ "headline", FIELD_ENUM, .limit = 4, .names = headline_names,
-	  .meaning = "The measure the result is about." },
-	{ "user_share", FIELD_REAL,
-	  .meaning =
-		  "User time's share of user and system time, pooled over the executions that neither are warm-ups nor failed: the ticks it is sampled by are too few in one. `user` and `system` are the process time of the grade shown (`grade`) divided by it. null: not one tick was seen.",
-	  .more = "\"minimum\": 0, \"maximum\": 1" },
-	{ "measures", FIELD_OBJECT, .shape = &measures_shape, .flags = FIELD_BY_HAND },
+	X(headline, "headline", FIELD_ENUM, "The measure the result is about.",
+	  .limit = EMP_PT_TICK + 1, .names = emp_measure_names),
+	X(user_share, "user_share", FIELD_REAL,
+	  "User time's share of user and system time, pooled over the executions that neither are warm-ups nor failed: the ticks it is sampled by are too few in one. `user` and `system` are the process time of the grade shown (`grade`) divided by it. null: not one tick was seen.",
+	  .more = "\"minimum\": 0, \"maximum\": 1"),
+	MEASURE(EMP_ET, "et"),
+	MEASURE(EMP_PT_NET, "pt_net"),
+	MEASURE(EMP_PT_EXEC, "pt_exec"),
+	MEASURE(EMP_PT_TICK, "pt_tick"),
+	MEASURE(EMP_USER, "user"),
+	MEASURE(EMP_SYSTEM, "system"),
 	{ "cutoffs", FIELD_OBJECT, .shape = &cutoffs_shape, .flags = FIELD_MAYBE,
 	  .meaning =
 		  "What rule I went by; null: this machine has no cutoffs, or they were not to be applied." },
 	{ "drops", FIELD_LIST, .shape = &drop_shape, .flags = FIELD_BY_HAND },
-	{ "warnings", FIELD_LIST, .shape = &warning_shape, .flags = FIELD_BY_HAND },
+	X(warnings, "warnings", FIELD_LIST, NULL, .shape = &warning_shape,
+	  .limit = sizeof(struct emp_warning)),
 	{ 0 },
 };
-const struct shape protocol_shape = { "protocol", NULL, protocol_fields };
+static const struct shape protocol_shape = { "protocol", NULL, protocol_fields };
+#undef MEASURE
+#undef X
 
-static const struct field entrie_fields[] = {
-	{ "cause", FIELD_ENUM, .limit = LEDGER_CAUSES, .names = ledger_cause_names,
-	  .meaning = "See THE LEDGER in tare(1)." },
-	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "pid", FIELD_ID, .meaning = "null: none, or several." },
-	{ "mean_ns", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "worst_ns", FIELD_U64 },
-	{ "worst", FIELD_KNOWN, .meaning = "The execution it was largest in." },
-	{ "count", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
+#define X(member, ...) FACT(struct ledger_mean, member, __VA_ARGS__)
+#define MEAN(member, name) \
+	X(member, name, FIELD_REAL, NULL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0")
+static const struct field named_mean_fields[] = {
+	X(name, "name", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
+	X(pid, "pid", FIELD_I32, "null: none, or several.", .flags = FIELD_ZERO_ABSENT),
+	MEAN(mean_ns, "mean_ns"),
+	X(worst_ns, "worst_ns", FIELD_U64, NULL),
+	X(worst, "worst", FIELD_U32, "The execution it was largest in.",
+	  .flags = FIELD_ZERO_ABSENT),
 	{ 0 },
 };
-const struct shape entrie_shape = { "entrie", NULL, entrie_fields };
+static const struct shape named_mean_shape = { "named_mean", NULL, named_mean_fields };
 
-static const struct field other_fields[] = {
-	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "pid", FIELD_ID, .meaning = "null: none, or several." },
-	{ "mean_ns", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "worst_ns", FIELD_U64 },
-	{ "worst", FIELD_KNOWN },
-	{ "self", FIELD_BOOL },
-	{ "kernel", FIELD_BOOL },
-	{ "bursts", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "longest_ns", FIELD_U64 },
-	{ "delayed_ns", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
-	{ "io_delayed_ns", FIELD_REAL, .flags = FIELD_ALWAYS, .more = "\"minimum\": 0" },
+static const struct field mean_entry_fields[] = {
+	X(cause, "cause", FIELD_ENUM, "See THE LEDGER in tare(1).", .limit = LEDGER_CAUSES,
+	  .names = ledger_cause_names),
+	{ "", FIELD_SPLICE, .shape = &named_mean_shape },
+	MEAN(count, "count"),
 	{ 0 },
 };
-const struct shape other_shape = { "other", NULL, other_fields };
+static const struct shape mean_entry_shape = { "mean_entry", NULL, mean_entry_fields };
 
-static const struct field cost_fields[] = {
-	{ "ns", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "subject_ns", FIELD_REAL, .more = "\"minimum\": 0" },
-	{ "self_ns", FIELD_REAL, .meaning = "CPU time of tare within the timed window.",
-	  .more = "\"minimum\": 0" },
+static const struct field mean_other_fields[] = {
+	{ "", FIELD_SPLICE, .shape = &named_mean_shape },
+	X(self, "self", FIELD_BOOL, NULL),
+	X(kernel, "kernel", FIELD_BOOL, NULL),
+	MEAN(count, "bursts"),
+	X(longest_ns, "longest_ns", FIELD_U64, NULL),
+	MEAN(delayed_ns, "delayed_ns"),
+	MEAN(io_delayed_ns, "io_delayed_ns"),
 	{ 0 },
 };
-const struct shape cost_shape = { "cost", NULL, cost_fields };
+static const struct shape mean_other_shape = { "mean_other", NULL, mean_other_fields };
+#undef X
 
+#define X(member, ...) FACT(struct ledger_means, member, __VA_ARGS__)
+#define CAUSES(member) X(member, #member, FIELD_OBJECT, NULL, .shape = &ledger_mean_causes_shape)
 static const struct field mean_ledger_fields[] = {
-	{ "executions", FIELD_I64, .more = "\"minimum\": 1" },
-	{ "wall_ns", FIELD_OBJECT, .shape = &ledger_mean_causes_shape, .flags = FIELD_BY_HAND },
-	{ "account_ns", FIELD_OBJECT, .shape = &ledger_mean_causes_shape, .flags = FIELD_BY_HAND },
-	{ "account_count", FIELD_OBJECT, .shape = &ledger_mean_causes_shape,
-	  .flags = FIELD_BY_HAND },
-	{ "run_user_ns", FIELD_REAL,
-	  .meaning =
-		  "The part of account_ns.run in user mode, sampled by ticks; null: not one was seen.",
-	  .more = "\"minimum\": 0" },
-	{ "entries", FIELD_LIST, .shape = &entrie_shape, .flags = FIELD_BY_HAND },
-	{ "others", FIELD_LIST, .shape = &other_shape, .flags = FIELD_BY_HAND },
-	{ "cost", FIELD_OBJECT, .shape = &cost_shape, .flags = FIELD_BY_HAND },
-	{ "lost", FIELD_U64, .meaning = "In all of them." },
-	{ "unlisted", FIELD_U64 },
-	{ "not_seen", FIELD_TEXT },
+	X(executions, "executions", FIELD_U64, NULL, .more = "\"minimum\": 1"),
+	CAUSES(wall_ns),
+	CAUSES(account_ns),
+	CAUSES(account_count),
+	X(run_user_ns, "run_user_ns", FIELD_REAL,
+	  "The part of account_ns.run in user mode, sampled by ticks; null: not one was seen.",
+	  .more = "\"minimum\": 0"),
+	X(entries, "entries", FIELD_LIST, NULL, .shape = &mean_entry_shape,
+	  .limit = sizeof(struct ledger_mean)),
+	X(others, "others", FIELD_LIST, NULL, .shape = &mean_other_shape,
+	  .limit = sizeof(struct ledger_mean)),
+	X(cost_ns, "cost.ns", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	X(subject_cost_ns, "cost.subject_ns", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	X(self_ns, "cost.self_ns", FIELD_REAL, "CPU time of tare within the timed window.",
+	  .more = "\"minimum\": 0"),
+	X(lost, "lost", FIELD_U64, "In all of them."),
+	X(unlisted, "unlisted", FIELD_U64, NULL),
+	X(not_seen, "not_seen", FIELD_TEXT, NULL),
 	{ 0 },
 };
 const struct shape mean_ledger_shape = { "mean_ledger", NULL, mean_ledger_fields };
-
-static const struct field verdict_fields[] = {
-	{ "rule", FIELD_ENUM, .limit = 5, .names = rule_names },
-	{ "reason", FIELD_TEXT },
-	{ "daemon", FIELD_TEXT, .meaning = "Rule I: whose execution was above its cutoff." },
-	{ "value_ns", FIELD_REAL,
-	  .meaning =
-		  "What was judged. Rule I: the daemon's process time; rule II: PT, or ET where there is no PT." },
-	{ "low_ns", FIELD_REAL },
-	{ "high_ns", FIELD_REAL, .meaning = "Rule I: the cutoff; rule II: mean + 2 sigma." },
-	{ 0 },
-};
-const struct shape verdict_shape = { "verdict", NULL, verdict_fields };
+#undef CAUSES
+#undef MEAN
+#undef X
 
 static const struct field judged_fields[] = {
 	{ "", FIELD_SPLICE, .shape = &execution_shape },
@@ -191,47 +175,65 @@ static const struct field judged_fields[] = {
 };
 const struct shape judged_shape = { "execution", NULL, judged_fields };
 
+#define X(member, ...) FACT(struct judged_run, member, __VA_ARGS__)
 static const struct field run_fields[] = {
-	{ "version", FIELD_TEXT },
-	{ "run", FIELD_ID, .meaning = "Its id in the lab." },
-	{ "study", FIELD_ID },
-	{ "status", FIELD_ENUM, .limit = 4, .names = status_names },
-	{ "command_line", FIELD_TEXT },
-	{ "directory", FIELD_TEXT },
-	{ "tags", FIELD_TEXT },
-	{ "conditions", FIELD_MAP, .flags = FIELD_MAYBE,
-	  .meaning = "Every option that shaped the run." },
-	{ "backend", FIELD_ENUM, .limit = 3, .names = backend_names },
-	{ "not_seen", FIELD_TEXT, .meaning = "What this back end could not see." },
-	{ "grade", FIELD_ENUM, .limit = 3, .names = grade_names, .flags = FIELD_MAYBE,
+	X(run.version, "version", FIELD_TEXT, NULL),
+	X(run.id, "run", FIELD_ID, "Its id in the lab."),
+	X(run.invocation, "study", FIELD_ID, NULL),
+	X(run.status, "status", FIELD_ENUM, NULL, .limit = RUN_FAILED + 1,
+	  .names = run_status_names),
+	X(run.command, "command_line", FIELD_TEXT, NULL),
+	X(run.directory, "directory", FIELD_TEXT, NULL),
+	X(run.tags, "tags", FIELD_TEXT, NULL),
+	X(run.conditions.all, "conditions", FIELD_MAP, "Every option that shaped the run.",
+	  .flags = FIELD_ZERO_ABSENT),
+	X(run.backend, "backend", FIELD_ENUM, NULL, .limit = BACKENDS, .names = backend_names),
+	X(run.not_seen, "not_seen", FIELD_TEXT, "What this back end could not see."),
+	{ "grade", FIELD_ENUM, .limit = GRADES, .names = grade_names, .flags = FIELD_MAYBE,
 	  .meaning = "Of the process time the result uses." },
 	{ "machine", FIELD_OBJECT, .shape = &machine_shape, .flags = FIELD_MAYBE },
-	{ "started_at", FIELD_DATE },
-	{ "ended_at", FIELD_DATE },
-	{ "planned", FIELD_KNOWN },
-	{ "shell", FIELD_OBJECT, .shape = &shell_shape, .flags = FIELD_MAYBE,
-	  .meaning =
-		  "Taken off every time in `results` and `protocol`; not off those in `executions`." },
-	{ "protocol", FIELD_OBJECT, .shape = &protocol_shape, .flags = FIELD_BY_HAND },
+	X(run.started_at_ns, "started_at", FIELD_DATE, NULL),
+	X(run.ended_at_ns, "ended_at", FIELD_DATE, NULL),
+	X(run.planned, "planned", FIELD_U32, NULL, .flags = FIELD_ZERO_ABSENT),
+	X(run, "shell", FIELD_OBJECT,
+	  "Taken off every time in `results` and `protocol`; not off those in `executions`.",
+	  .shape = &shell_shape, .flags = FIELD_ZERO_ABSENT),
+	X(result, "protocol", FIELD_OBJECT, NULL, .shape = &protocol_shape),
 	{ "ledger", FIELD_OBJECT, .shape = &mean_ledger_shape, .flags = FIELD_MAYBE,
 	  .meaning = "Means over the kept executions that have a ledger; null: none has." },
 	{ "executions", FIELD_LIST, .shape = &judged_shape, .flags = FIELD_BY_HAND },
 	{ 0 },
 };
 const struct shape run_shape = { "run", NULL, run_fields };
+#undef X
+
+#define X(member, ...) FACT(struct hyperfine, member, __VA_ARGS__)
+const struct field hyperfine_fields[] = {
+	X(command, "command", FIELD_TEXT, "The name given to the command, or the command.",
+	  .flags = FIELD_ALWAYS),
+	X(mean, "mean", FIELD_REAL, NULL),
+	X(stddev, "stddev", FIELD_REAL, "null for fewer than two executions."),
+	X(median, "median", FIELD_REAL, NULL),
+	X(user, "user", FIELD_REAL,
+	  "Mean process time (exec) times the run's user_share; null where either is not known."),
+	X(system, "system", FIELD_REAL, "The rest of that mean."),
+	X(min, "min", FIELD_REAL, NULL),
+	X(max, "max", FIELD_REAL, NULL),
+	{ 0 },
+};
+#undef X
+const struct shape hyperfine_shape = { "hyperfine", NULL, hyperfine_fields };
+
+static const struct field parameters_fields[] = {
+	FACT(struct run, parameters, "parameters", FIELD_MAP,
+	     "As in hyperfine, absent without parameters.", .item = FIELD_TEXT,
+	     .flags = FIELD_ALWAYS),
+	{ 0 },
+};
+const struct shape parameters_shape = { "parameters", NULL, parameters_fields };
 
 static const struct field result_fields[] = {
-	{ "command", FIELD_TEXT, .flags = FIELD_ALWAYS,
-	  .meaning = "The name given to the command, or the command." },
-	{ "mean", FIELD_REAL },
-	{ "stddev", FIELD_REAL, .meaning = "null for fewer than two executions." },
-	{ "median", FIELD_REAL },
-	{ "user", FIELD_REAL,
-	  .meaning =
-		  "Mean process time (exec) times the run's user_share; null where either is not known." },
-	{ "system", FIELD_REAL, .meaning = "The rest of that mean." },
-	{ "min", FIELD_REAL },
-	{ "max", FIELD_REAL },
+	{ "", FIELD_SPLICE, .shape = &hyperfine_shape },
 	{ "times", FIELD_LIST, .flags = FIELD_BY_HAND,
 	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
 	{ "memory_usage_byte", FIELD_LIST, .item = FIELD_KNOWN, .flags = FIELD_BY_HAND,
@@ -248,25 +250,34 @@ static const struct field result_fields[] = {
 	{ "tare", FIELD_OBJECT, .shape = &run_shape, .flags = FIELD_BY_HAND },
 	{ 0 },
 };
-const struct shape result_shape = { "result", NULL, result_fields };
+static const struct shape result_shape = { "result", NULL, result_fields };
+
+#define X(member, ...) FACT(struct emp_comparison, member, __VA_ARGS__)
+static const struct field ratio_fields[] = {
+	X(ratio, "ratio", FIELD_REAL, "Mean of result by mean of reference.",
+	  .more = "\"minimum\": 0"),
+	X(ratio_low, "ratio_low", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	X(ratio_high, "ratio_high", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	X(p, "p", FIELD_REAL, NULL, .more = "\"minimum\": 0, \"maximum\": 1"),
+	X(test, "test", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
+	X(significant, "significant", FIELD_BOOL, NULL),
+	{ 0 },
+};
+const struct shape ratio_shape = { "ratio", NULL, ratio_fields };
+#undef X
 
 static const struct field comparison_fields[] = {
-	{ "reference", FIELD_U64, .meaning = "Index in results." },
-	{ "result", FIELD_U64, .meaning = "Index in results." },
-	{ "measure", FIELD_ENUM, .limit = 4, .names = headline_names },
-	{ "ratio", FIELD_REAL, .meaning = "Mean of result by mean of reference." },
-	{ "ratio_low", FIELD_REAL },
-	{ "ratio_high", FIELD_REAL },
-	{ "p", FIELD_REAL, .more = "\"minimum\": 0, \"maximum\": 1" },
-	{ "test", FIELD_TEXT },
-	{ "significant", FIELD_BOOL },
+	{ "reference", FIELD_U64, .flags = FIELD_BY_HAND, .meaning = "Index in results." },
+	{ "result", FIELD_U64, .flags = FIELD_BY_HAND, .meaning = "Index in results." },
+	{ "measure", FIELD_ENUM, .limit = EMP_PT_TICK + 1, .names = emp_measure_names,
+	  .flags = FIELD_BY_HAND },
+	{ "", FIELD_SPLICE, .shape = &ratio_shape },
 	{ 0 },
 };
 const struct shape comparison_shape = { "comparison", NULL, comparison_fields };
 
 static const struct field tare_fields[] = {
-	{ "format", FIELD_U64, .meaning = "Raised when a field changes its meaning.",
-	  .more = "\"const\": 1" },
+	FORMAT,
 	{ "comparisons", FIELD_LIST, .shape = &comparison_shape, .flags = FIELD_BY_HAND },
 	{ "failed_runs", FIELD_LIST, .shape = &result_shape, .flags = FIELD_BY_HAND,
 	  .meaning =
@@ -286,44 +297,47 @@ const struct shape time_shape = {
 	time_fields
 };
 
+#define X(member, ...) FACT(struct emp_version_row, member, __VA_ARGS__)
 static const struct field version_fields[] = {
-	{ "version", FIELD_ENUM, .limit = 7, .names = version_names },
-	{ "adds", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "What it adds to the one before." },
-	{ "held", FIELD_BOOL,
-	  .meaning = "Its conditions, and those of the versions before it, were met in this run." },
-	{ "why", FIELD_TEXT, .meaning = "What was not met, or how its own condition was." },
-	{ "measure", FIELD_ENUM, .limit = 4, .names = headline_names,
-	  .meaning = "What value is of." },
-	{ "n", FIELD_U64, .meaning = "Samples kept." },
-	{ "dropped_cutoff", FIELD_U64, .meaning = "Samples dropped by rule I." },
-	{ "dropped_outside", FIELD_U64, .meaning = "Samples dropped by rule II." },
-	{ "value", FIELD_OBJECT, .shape = &summary_shape, .flags = FIELD_MAYBE },
-	{ "et", FIELD_OBJECT, .shape = &summary_shape, .flags = FIELD_MAYBE },
+	X(version, "version", FIELD_ENUM, NULL, .limit = EMP_VERSIONS, .names = emp_version_names),
+	{ "adds", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "What it adds to the one before." },
+	X(held, "held", FIELD_BOOL,
+	  "Its conditions, and those of the versions before it, were met in this run."),
+	X(why, "why", FIELD_NAME, "What was not met, or how its own condition was.",
+	  .flags = FIELD_ZERO_ABSENT),
+	X(measure, "measure", FIELD_ENUM, "What value is of.", .limit = EMP_PT_TICK + 1,
+	  .names = emp_measure_names),
+	X(n, "n", FIELD_U64, "Samples kept."),
+	X(dropped_cutoff, "dropped_cutoff", FIELD_U64, "Samples dropped by rule I."),
+	X(dropped_outside, "dropped_outside", FIELD_U64, "Samples dropped by rule II."),
+	X(value, "value", SUMMARY),
+	X(et, "et", SUMMARY),
 	{ 0 },
 };
-const struct shape version_shape = { "version", NULL, version_fields };
+const struct shape version_shape = { "emp_version", NULL, version_fields };
+#undef X
 
+#define X(member, ...) FACT(struct emp_size_row, member, __VA_ARGS__)
 static const struct field size_fields[] = {
-	{ "n", FIELD_I64,
-	  .meaning = "Samples looked at: the first n that are neither warm-ups nor failed.",
-	  .more = "\"minimum\": 1" },
-	{ "recommended", FIELD_BOOL,
-	  .meaning =
-		  "The smallest n of at least 10 whose sigma and share of outliers are near those of the whole." },
-	{ "dropped_cutoff", FIELD_U64 },
-	{ "dropped_outside", FIELD_U64 },
-	{ "value", FIELD_OBJECT, .shape = &summary_shape, .flags = FIELD_MAYBE },
-	{ "et", FIELD_OBJECT, .shape = &summary_shape, .flags = FIELD_MAYBE },
+	X(n, "n", FIELD_U64, "Samples looked at: the first n that are neither warm-ups nor failed.",
+	  .more = "\"minimum\": 1"),
+	X(recommended, "recommended", FIELD_BOOL,
+	  "The smallest n of at least 10 whose sigma and share of outliers are near those of the whole."),
+	X(dropped_cutoff, "dropped_cutoff", FIELD_U64, NULL),
+	X(dropped_outside, "dropped_outside", FIELD_U64, NULL),
+	X(value, "value", SUMMARY),
+	X(et, "et", SUMMARY),
 	{ 0 },
 };
-const struct shape size_shape = { "size", NULL, size_fields };
+const struct shape size_shape = { "emp_size", NULL, size_fields };
+#undef X
 
 static const struct field emp_fields[] = {
-	{ "format", FIELD_U64, .meaning = "Raised when a field changes its meaning.",
-	  .more = "\"const\": 1" },
+	FORMAT,
 	{ "type", FIELD_ENUM, .limit = 1, .names = name_names },
-	{ "run", FIELD_ID, .meaning = "Its id in the lab." },
-	{ "command", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	FACT(struct run, id, "run", FIELD_ID, "Its id in the lab."),
+	{ "command", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
 	{ "versions", FIELD_LIST, .shape = &version_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "v0 to v6, each with what those before it have.",
 	  .more = "\"minItems\": 7, \"maxItems\": 7" },
@@ -338,94 +352,87 @@ const struct shape emp_shape = {
 	emp_fields
 };
 
-static const struct field median_fields[] = {
-	{ "number", FIELD_I64, .more = "\"minimum\": 1" },
-	{ "et_ns", FIELD_U64 },
-	{ 0 },
-};
-const struct shape median_shape = {
-	"median", "The one in the middle by elapsed time, of those the protocol keeps.",
-	median_fields
-};
-
+#define X(member, ...) FACT(struct difference_name, member, __VA_ARGS__)
 static const struct field name_fields[] = {
-	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS,
-	  .meaning =
-		  "\"\": what no name accounts for. Of run: who had more of the CPUs while the subject's threads were queued behind one another." },
-	{ "pid", FIELD_ID, .meaning = "null: none, or several." },
-	{ "ns", FIELD_I64, .meaning = "Its part of the cause's difference; they add up to it." },
-	{ "count", FIELD_U64, .meaning = "How often, over every thread." },
-	{ "median_count", FIELD_U64 },
+	X(name, "name", FIELD_NAME,
+	  "\"\": what no name accounts for. Of run: who had more of the CPUs while the subject's threads were queued behind one another."),
+	X(pid, "pid", FIELD_I32, "null: none, or several.", .flags = FIELD_ZERO_ABSENT),
+	X(ns, "ns", FIELD_I64, "Its part of the cause's difference; they add up to it."),
+	X(count, "count", FIELD_U64, "How often, over every thread."),
+	X(base_count, "median_count", FIELD_U64, NULL),
 	{ 0 },
 };
-const struct shape name_shape = { "name", NULL, name_fields };
+static const struct shape name_shape = { "difference_name", NULL, name_fields };
+#undef X
+
+#define X(member, ...) FACT(struct difference_cause, member, __VA_ARGS__)
+static const struct field explain_thread_fields[] = {
+	X(cause, "cause", FIELD_ENUM, NULL, .limit = LEDGER_CAUSES, .names = ledger_cause_names),
+	X(ns, "ns", FIELD_I64, "This execution less the median one."),
+	{ "share", FIELD_REAL, .flags = FIELD_BY_HAND,
+	  .meaning = "Of the whole difference; null when that is 0." },
+	X(had_ns, "had_ns", FIELD_U64, NULL),
+	X(base_ns, "median_ns", FIELD_U64, NULL),
+	X(parallel_ns, "parallel_ns", FIELD_I64,
+	  "Within ns, beyond had_ns - median_ns: the subject ran for longer because it ran less in parallel while this cause held a thread up; of run, what the others got. 0 for one thread."),
+	X(names, "names", FIELD_LIST, NULL, .shape = &name_shape,
+	  .limit = sizeof(struct difference_name)),
+	{ 0 },
+};
+const struct shape explain_thread_shape = { "difference_cause", NULL, explain_thread_fields };
+#undef X
 
 static const struct field contribution_fields[] = {
-	{ "cause", FIELD_ENUM, .limit = LEDGER_CAUSES, .names = ledger_cause_names },
-	{ "ns", FIELD_I64, .meaning = "This execution less the median one." },
-	{ "share", FIELD_REAL, .meaning = "Of the whole difference; null when that is 0." },
-	{ "had_ns", FIELD_U64 },
-	{ "median_ns", FIELD_U64 },
-	{ "parallel_ns", FIELD_I64,
-	  .meaning =
-		  "Within ns, beyond had_ns - median_ns: the subject ran for longer because it ran less in parallel while this cause held a thread up; of run, what the others got. 0 for one thread." },
-	{ "names", FIELD_LIST, .shape = &name_shape, .flags = FIELD_BY_HAND },
-	{ "text", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "The same as a sentence." },
+	{ "", FIELD_SPLICE, .shape = &explain_thread_shape },
+	{ "text", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "The same as a sentence." },
 	{ 0 },
 };
-const struct shape contribution_shape = { "contribution", NULL, contribution_fields };
+static const struct shape contribution_shape = { "contribution", NULL, contribution_fields };
 
-static const struct field explain_thread_fields[] = {
-	{ "cause", FIELD_ENUM, .limit = LEDGER_CAUSES, .names = ledger_cause_names },
-	{ "ns", FIELD_I64, .meaning = "This execution less the median one." },
-	{ "share", FIELD_REAL, .meaning = "Of the whole difference; null when that is 0." },
-	{ "had_ns", FIELD_U64 },
-	{ "median_ns", FIELD_U64 },
-	{ "parallel_ns", FIELD_I64,
-	  .meaning =
-		  "Within ns, beyond had_ns - median_ns: the subject ran for longer because it ran less in parallel while this cause held a thread up; of run, what the others got. 0 for one thread." },
-	{ "names", FIELD_LIST, .shape = &name_shape, .flags = FIELD_BY_HAND },
-	{ 0 },
-};
-const struct shape explain_thread_shape = { "explain_thread", NULL, explain_thread_fields };
-
+#define X(member, ...) FACT(struct explained, member, __VA_ARGS__)
 static const struct field explained_fields[] = {
-	{ "number", FIELD_I64, .more = "\"minimum\": 1" },
-	{ "warmup", FIELD_BOOL },
-	{ "why", FIELD_ENUM, .limit = 3, .names = why_names, .meaning = "slowest: none is slow." },
-	{ "et_ns", FIELD_U64 },
-	{ "difference_ns", FIELD_I64, .meaning = "Of the elapsed times." },
-	{ "text", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ "number", FIELD_I64, .flags = FIELD_BY_HAND, .more = "\"minimum\": 1" },
+	{ "warmup", FIELD_BOOL, .flags = FIELD_BY_HAND },
+	X(why, "why", FIELD_ENUM, "slowest: none is slow.", .limit = EXPLAIN_SLOWEST + 1,
+	  .names = explain_why_names),
+	{ "et_ns", FIELD_U64, .flags = FIELD_BY_HAND },
+	X(wall.ns, "difference_ns", FIELD_I64, "Of the elapsed times."),
+	{ "text", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
 	{ "contributions", FIELD_LIST, .shape = &contribution_shape, .flags = FIELD_BY_HAND,
 	  .meaning =
 		  "By elapsed time, the largest in the direction of the difference first. With remainder_ns they add up to difference_ns." },
-	{ "remainder_ns", FIELD_I64, .meaning = "Of the elapsed times, but in neither ledger." },
+	X(wall.rest_ns, "remainder_ns", FIELD_I64, "Of the elapsed times, but in neither ledger."),
 	{ "threads", FIELD_LIST, .shape = &explain_thread_shape, .flags = FIELD_MAYBE,
 	  .meaning = "The same summed over the threads; null for a subject of one." },
-	{ "lacks", FIELD_TEXT, .meaning = "What the ledgers could not see." },
+	{ "lacks", FIELD_TEXT, .flags = FIELD_BY_HAND,
+	  .meaning = "What the ledgers could not see." },
 	{ 0 },
 };
 const struct shape explained_shape = { "explained", NULL, explained_fields };
+#undef X
 
+#define X(member, ...) FACT(struct explain_head, member, __VA_ARGS__)
 static const struct field explain_fields[] = {
-	{ "format", FIELD_U64, .meaning = "Raised when a field changes its meaning.",
-	  .more = "\"const\": 1" },
-	{ "run", FIELD_ID, .meaning = "Its id in the lab." },
-	{ "command", FIELD_TEXT, .flags = FIELD_ALWAYS },
-	{ "compared", FIELD_I64,
-	  .meaning = "Executions with a ledger that are neither warm-ups nor failed.",
-	  .more = "\"minimum\": 1" },
-	{ "median", FIELD_OBJECT, .shape = &median_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "The one in the middle by elapsed time, of those the protocol keeps." },
-	{ "limit_ns", FIELD_REAL, .flags = FIELD_ALWAYS,
-	  .meaning =
-		  "An elapsed time above it is slow: the median and the larger of 3 sigma (by the MAD) and 2 %.",
-	  .more = "\"minimum\": 0" },
-	{ "shell_et_ns", FIELD_NS, .meaning = "0 without a shell." },
+	FORMAT,
+	X(run.id, "run", FIELD_ID, "Its id in the lab."),
+	{ "command", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
+	X(explanation.compared, "compared", FIELD_U64,
+	  "Executions with a ledger that are neither warm-ups nor failed.",
+	  .more = "\"minimum\": 1"),
+	X(median.number, "median.number", FIELD_U32,
+	  "Of the one in the middle by elapsed time, of those the protocol keeps.",
+	  .more = "\"minimum\": 1"),
+	X(median.et_ns, "median.et_ns", FIELD_NS, NULL, .flags = FIELD_ALWAYS),
+	X(explanation.limit_ns, "limit_ns", FIELD_REAL,
+	  "An elapsed time above it is slow: the median and the larger of 3 sigma (by the MAD) and 2 %.",
+	  .flags = FIELD_ALWAYS, .more = "\"minimum\": 0"),
+	X(run.shell_et_ns, "shell_et_ns", FIELD_NS, "0 without a shell."),
 	{ "explained", FIELD_LIST, .shape = &explained_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "Slowest first. Empty when the median execution itself was asked for." },
 	{ 0 },
 };
+#undef X
 const struct shape explain_shape = {
 	"explain",
 	"What `tare explain --json` writes: executions of a run against its median one. Times are in ns, as recorded; text has the shell's own time (shell_et_ns) taken off.",

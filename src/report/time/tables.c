@@ -18,8 +18,6 @@ static void add_nonzero(struct table *t, int64_t count)
 		table_add_absent(t);
 }
 
-static const char *const hyperfine_columns[] = { "mean",   "stddev", "median", "user",
-						 "system", "min",    "max" };
 static const char *const statistics[] = { "_mean",   "_stddev", "_ci_low", "_ci_high",
 					  "_median", "_mad",	"_min",	   "_max" };
 static const enum emp_measure summarised[] = { EMP_ET, EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK };
@@ -28,19 +26,6 @@ static const enum emp_measure summarised[] = { EMP_ET, EMP_PT_NET, EMP_PT_EXEC, 
 
 /* The names of all runs' parameters, each once, borrowed. */
 typedef ARRAY(const char *) parameter_names;
-
-static void parameters_of(const struct run_view *views, size_t count, parameter_names *names)
-{
-	for (size_t i = 0; i < count; i++)
-		for (size_t j = 0; j < views[i].run->parameters.count; j++) {
-			const char *name = views[i].run->parameters.items[j].name;
-			size_t k = 0;
-			while (k < names->count && strcmp(names->items[k], name) != 0)
-				k++;
-			if (k == names->count)
-				array_push(names, name);
-		}
-}
 
 static const char *parameter_value(const struct run *run, const char *name)
 {
@@ -53,9 +38,7 @@ static const char *parameter_value(const struct run *run, const char *name)
 static struct table *runs_table(const parameter_names *parameters)
 {
 	struct columns c = { 0 };
-	columns_add(&c, COLUMN_TEXT, "", "command");
-	for (size_t i = 0; i < COUNT(hyperfine_columns); i++)
-		columns_add(&c, COLUMN_REAL, "", hyperfine_columns[i]);
+	columns_add_fields(&c, hyperfine_fields);
 	for (size_t i = 0; i < parameters->count; i++)
 		columns_add(&c, COLUMN_TEXT, "parameter_", parameters->items[i]);
 	columns_add(&c, COLUMN_COUNT, "", "run");
@@ -87,39 +70,26 @@ static void add_summary(struct table *t, const struct summary *s, bool present)
 	table_add_number(t, s->max * any);
 }
 
-/* hyperfine writes a standard deviation of 0 for one execution; here it is absent, since it is not
- * known to be 0. */
-static void add_hyperfine(struct table *t, const struct run_view *view)
-{
-	size_t n = 0;
-	double *times = measured_et(view, &n), user, system;
-	struct summary s = { 0 };
-	if (n)
-		summarise(times, n, &s);
-	xfree(times);
-	double second = n ? 1e9 : NAN;
-	measured_user_system(view, &user, &system);
-	table_add_text(t, run_title(view->run));
-	table_add_number(t, s.mean / second);
-	table_add_number(t, n > 1 ? s.stddev / 1e9 : NAN);
-	table_add_number(t, s.median / second);
-	table_add_number(t, user / 1e9);
-	table_add_number(t, system / 1e9);
-	table_add_number(t, s.min / second);
-	table_add_number(t, s.max / second);
-}
-
 void time_csv(const struct run_view *views, size_t count, struct strbuf *out)
 {
 	parameter_names parameters = { 0 };
-	parameters_of(views, count, &parameters);
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < views[i].run->parameters.count; j++) {
+			const char *name = views[i].run->parameters.items[j].name;
+			size_t k = 0;
+			while (k < parameters.count && strcmp(parameters.items[k], name) != 0)
+				k++;
+			if (k == parameters.count)
+				array_push(&parameters, name);
+		}
 	struct table *t = runs_table(&parameters);
 	for (size_t i = 0; i < count; i++) {
 		const struct emp_result *r = views[i].result;
 		const struct run *run = views[i].run;
 		if (!has_measured(&views[i]))
 			continue;
-		add_hyperfine(t, &views[i]);
+		struct hyperfine h = hyperfine_of(&views[i]);
+		table_add_fields(t, hyperfine_fields, &h);
 		for (size_t j = 0; j < parameters.count; j++)
 			table_add_text(t, parameter_value(run, parameters.items[j]));
 		add_nonzero(t, run->id);
@@ -227,13 +197,9 @@ void time_markup(const struct run_view *views, size_t count, size_t reference,
 	struct summary *et = xcalloc(count, sizeof *et), *pt = xcalloc(count, sizeof *pt);
 	size_t best = count;
 	for (size_t i = 0; i < count; i++) {
-		size_t n = 0;
-		double *times = measured_et(&views[i], &n);
-		if (n)
-			summarise(times, n, &et[i]);
-		xfree(times);
+		measured_et(&views[i], &et[i]);
 		pt[i] = views[i].result->kept[m];
-		if (views[i].result->kept[EMP_ET].n && n &&
+		if (views[i].result->kept[EMP_ET].n && et[i].n &&
 		    (best == count || et[i].mean < et[best].mean))
 			best = i;
 	}
@@ -273,16 +239,6 @@ static bool has_ledger(const struct run_view *views, size_t count)
 	return false;
 }
 
-/* Process time at the grade the result uses, the shell taken off; NAN where it was not seen. */
-static double headline_pt(const struct run_view *view, const struct execution *x)
-{
-	enum emp_measure headline = view->result->headline;
-	if (headline < EMP_PT_NET || headline > EMP_PT_TICK)
-		return NAN;
-	enum grade g = (enum grade)(headline - EMP_PT_NET);
-	return x->pt_ns[g] == ABSENT_NS ? NAN : less_shell(x->pt_ns[g], view->run->shell_pt_ns[g]);
-}
-
 struct table *time_executions(const struct run_view *views, size_t count)
 {
 	bool ledger = has_ledger(views, count);
@@ -290,6 +246,9 @@ struct table *time_executions(const struct run_view *views, size_t count)
 	columns_add(&c, COLUMN_COUNT, "", "run");
 	columns_add(&c, COLUMN_TEXT, "", "command");
 	columns_add_fields(&c, execution_fields);
+	/* every column is there: titles would leave most of them as they are in CSV */
+	for (size_t i = 0; i < c.list.count; i++)
+		c.list.items[i].title = c.list.items[i].name;
 	columns_add(&c, COLUMN_DURATION, "", "et_less_shell");
 	columns_add(&c, COLUMN_DURATION, "", "pt_less_shell");
 	columns_add(&c, COLUMN_TEXT, "", "rule");

@@ -14,11 +14,11 @@ export function below(values: ArrayLike<number>, limit: number): number {
   return low;
 }
 
-/** Freedman and Diaconis, but at least 2 sqrt(n): of sorted values, from low to high. */
+/** Freedman and Diaconis, but at least 2 sqrt(n) + 4: of sorted values, from low to high. */
 export function binsOf(values: ArrayLike<number>, low: number, high: number, most = MOST_BINS): number {
   const n = values.length;
   if (!n || !(high > low)) return 1;
   const iqr = values[Math.floor((n * 3) / 4)]! - values[Math.floor(n / 4)]!;
-  const count = Math.ceil(2 * Math.sqrt(n));
+  const count = Math.ceil(2 * Math.sqrt(n)) + 4;
   return Math.min(most, iqr > 0 ? Math.max(count, Math.ceil((high - low) / ((2 * iqr) / Math.cbrt(n)))) : count);
 }

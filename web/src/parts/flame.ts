@@ -1,6 +1,6 @@
 // A flame graph: its own canvas, since a chart library has no place for several 100,000 frames. Every frame can be walked to by keys, and what
 // is drawn is said in words.
-import type { Places, Tree } from '../model';
+import type { ProfileComparisonSide, Tree } from '../types';
 import { append, button, freshId, h, short, visible } from './dom';
 import { tip } from './chart';
 import { csv, download } from './csv';
@@ -21,7 +21,7 @@ export interface FlameSpec {
 }
 
 export interface Other {
-  places: Places; // of the tree that is shown
+  places: ProfileComparisonSide; // of the tree that is shown
   name: string; // "before"
   later: boolean; // growth is what it has more, not what it has less
 }

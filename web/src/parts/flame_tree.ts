@@ -1,6 +1,6 @@
 // A tree of calls made ready for drawing: totals, places and search. Everything is a column, since there may be several
 // 100,000 nodes.
-import type { Tree } from '../model';
+import type { Tree } from '../types';
 
 export type Order = 'size' | 'name';
 export const KINDS = ['all', 'app', 'user', 'kernel', 'inlined', 'unknown'] as const;

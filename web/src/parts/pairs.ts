@@ -1,5 +1,5 @@
 // Pairs of successive measurements: 1 and 2, 3 and 4, ... and the words for what they look like when drawn against each other.
-import type { Level } from '../model';
+import type { StudyLevel } from '../types';
 
 /** Positions of the first of each pair; the second one follows it. Those that do not count make no pair. */
 export function pairsOf(number: ArrayLike<number>, counts: (i: number) => boolean = () => true): Int32Array {
@@ -10,7 +10,7 @@ export function pairsOf(number: ArrayLike<number>, counts: (i: number) => boolea
   return Int32Array.from(first);
 }
 
-export const SHAPE: Record<Level['shape'], string> = {
+export const SHAPE: Record<StudyLevel['shape'], string> = {
   symmetric: 'symmetric: nothing stands apart, this is the central cluster',
   L: 'an L: what is far out is seldom and comes alone, as an infrequent daemon makes it',
   corner: 'a filled corner: what is far out comes together, of a frequent daemon or as a second band',

@@ -1,5 +1,5 @@
 // Light and dark: the style sheet's variables are the one source of colours, for charts too.
-import type { Colour, Doc } from '../model';
+import type { Colour, Doc } from '../types';
 
 export interface Theme {
   dark: boolean;

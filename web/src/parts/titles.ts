@@ -1,5 +1,6 @@
 // What things are called, such that two of one name are told apart wherever they are named.
-import type { Comparison, Doc, Section } from '../model';
+import type { Comparison, Section } from '../document';
+import type { Doc } from '../types';
 import { short } from './dom';
 
 export const LISTED = 48; // characters of a title in the contents

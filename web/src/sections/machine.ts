@@ -1,5 +1,5 @@
 // The machine that it was measured on, and what doctor finds about it: what needs a hand first, what is well folded away.
-import type { Finding, Machine } from '../model';
+import type { Finding, PageMachine } from '../types';
 import { append, codeText, foreign, h, short } from '../parts/dom';
 import { table } from '../parts/table';
 
@@ -7,7 +7,7 @@ const SIGN: Record<Finding['severity'], string> = { bad: '✖', warn: '▲', not
 const ORDER = ['bad', 'warn', 'note', 'unknown', 'ok'] as const;
 
 /** The machine as some runs found it. */
-export interface Moment { machine: Machine; when: string }
+export interface Moment { machine: PageMachine; when: string }
 /** What was found, and where that was not found of all moments, or not in the same words, when. */
 interface Found extends Finding { told: { condition: string; when: string[] }[] }
 

@@ -1,18 +1,18 @@
 // The page of a run of noise: figures first, then lengths, sources, time and CPUs.
-import type { Doc, NoiseSection } from '../model';
+import type { Doc, Noise, NoiseCpu, NoiseSection } from '../types';
 import { foreign, h } from '../parts/dom';
 import { figure, wide } from '../parts/figures';
 import * as format from '../parts/format';
 import { classCard, heatCard } from './noise_cpus';
 import { densityCards, sourceCard } from './noise_density';
 import { differences } from './noise_diff';
-import { Choice, noiseOf, type Cpu, type Noise } from './noise_model';
+import { Choice } from './noise_model';
 import { partsCard, worstCards } from './noise_time';
 
-function coverageFigure(c: Cpu): HTMLElement | null {
+function coverageFigure(c: NoiseCpu): HTMLElement | null {
   // of all detours, where that was told: short ones are beyond what a kernel can tell
   const told = c.coverage.find((row) => row.from_ns === 0) ?? c.coverage[0];
-  if (!told || told.named === null) return null;
+  if (!told || told.strict === null) return null;
   const longer = c.coverage.filter((row) => row !== told).map((row) => `${format.percent(row.strict)} from ${format.ns(row.from_ns)}`).join(', ');
   return figure('coverage: strict / by overlap', `${format.percent(told.strict)} / ${format.percent(told.overlap)}`, `${format.percent(told.named)} named${longer ? `; strict: ${longer}` : ''}`);
 }
@@ -56,7 +56,7 @@ function comparedAt(doc: Doc, section: NoiseSection): number {
 }
 
 export function noiseSection(doc: Doc, section: NoiseSection): HTMLElement[] {
-  const noise = noiseOf(section);
+  const { noise } = section;
   if (!noise) return []; // its notes say why
   const choice = new Choice(noise, section.anchor);
   const out: HTMLElement[] = [figures(noise)];

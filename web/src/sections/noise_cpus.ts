@@ -1,18 +1,18 @@
 // CPUs beside each other: the time lost by class, and heat maps of lengths and sources.
-import type { NoiseSection } from '../model';
+import type { NoiseCpu, NoiseLength, NoiseSection } from '../types';
 import { axis, baseOption, chartCard, tip, type ChartHandle } from '../parts/chart';
 import { short } from '../parts/dom';
 import { select } from '../parts/fields';
 import * as format from '../parts/format';
 import type { Column } from '../parts/table';
 import { classColour, type Theme } from '../parts/theme';
-import { classesOf, MEANING, sourceKey, sourceName, type Choice, type Cpu, type Length } from './noise_model';
+import { classesOf, MEANING, sourceKey, sourceName, type Choice } from './noise_model';
 
 const BARS = 16; // CPUs that have a bar of their own
 const SOURCES = 24;
 const DECADE = 5; // columns of the heat map
 
-const cpuName = (c: Cpu): string => (c.cpu === null ? 'all CPUs' : `CPU ${c.cpu}`);
+const cpuName = (c: NoiseCpu): string => (c.cpu === null ? 'all CPUs' : `CPU ${c.cpu}`);
 
 export function classCard(section: NoiseSection, choice: Choice): HTMLElement[] {
   const { together, cpus } = choice.noise;
@@ -20,9 +20,9 @@ export function classCard(section: NoiseSection, choice: Choice): HTMLElement[] 
   const most = [...cpus].sort((a, b) => (b.detours.lost_share ?? 0) - (a.detours.lost_share ?? 0)).slice(0, BARS).sort((a, b) => a.cpu! - b.cpu!);
   const rows = cpus.length > 1 ? [together, ...most] : cpus;
   const classes = classesOf([together.detours.class_ns, ...cpus.map((c) => c.detours.class_ns)]);
-  const share = (c: Cpu, name: (typeof classes)[number]) => (c.window_ns ? (c.detours.class_ns[name] ?? 0) / c.window_ns : 0);
+  const share = (c: NoiseCpu, name: (typeof classes)[number]) => (c.window_ns ? (c.detours.class_ns[name] ?? 0) / c.window_ns : 0);
   const sorted = [...classes].sort((a, b) => share(together, b) - share(together, a));
-  return [chartCard<Cpu>({
+  return [chartCard<NoiseCpu>({
     name: `${section.anchor}-classes`, title: 'Who took the time', height: 52 + rows.length * 30,
     about: `Share of the time looked at${cpus.length > BARS ? `; the ${BARS} CPUs that lost most` : ''}. ${sorted.map((name) => `${name}: ${MEANING[name]}`).join('; ')}.`,
     summary: `Of ${format.ns(together.window_ns)} looked at, ${format.percent(together.detours.lost_share)} was lost: ${sorted.map((name) => `${name} ${format.percent(share(together, name))}`).join(', ')}.`,
@@ -44,7 +44,7 @@ export function classCard(section: NoiseSection, choice: Choice): HTMLElement[] 
       columns: [
         { name: 'cpu', title: 'CPU', kind: 'text', of: cpuName },
         { name: 'lost_share', title: 'lost', kind: 'percent', of: (c) => c.detours.lost_share },
-        ...classes.map((name): Column<Cpu> => ({ name: `${name.replace('-', '_')}_ns`, title: name, kind: 'ns', of: (c) => c.detours.class_ns[name] })),
+        ...classes.map((name): Column<NoiseCpu> => ({ name: `${name.replace('-', '_')}_ns`, title: name, kind: 'ns', of: (c) => c.detours.class_ns[name] })),
       ],
       rows: () => (cpus.length > 1 ? [together, ...cpus] : cpus),
     },
@@ -56,7 +56,7 @@ interface Map2 { columns: string[]; cells: Cell[]; act: (x: number) => void }
 
 function byLength(choice: Choice): Map2 {
   const { together, cpus } = choice.noise;
-  const bin = (l: Length) => Math.floor(Math.log10(Math.max(1, l.low_ns)) * DECADE + 1e-9);
+  const bin = (l: NoiseLength) => Math.floor(Math.log10(Math.max(1, l.low_ns)) * DECADE + 1e-9);
   const first = together.buckets.reduce((least, b) => Math.min(least, bin(b)), Infinity);
   const last = together.buckets.reduce((most, b) => Math.max(most, bin(b)), -Infinity);
   const columns = Number.isFinite(first) ? Array.from({ length: last - first + 1 }, (_, i) => format.bare(format.ns(10 ** ((first + i) / DECADE)))) : [];
@@ -75,7 +75,7 @@ function byLength(choice: Choice): Map2 {
   return { columns, cells, act: (x) => choice.set({ low: 10 ** ((first + x) / DECADE), high: 10 ** ((first + x + 1) / DECADE) }) };
 }
 
-function rate(cell: Cell, c: Cpu): Cell {
+function rate(cell: Cell, c: NoiseCpu): Cell {
   cell.share = c.window_ns ? cell.ns / c.window_ns : 0;
   cell.per_s = c.window_ns ? (cell.count * 1e9) / c.window_ns : 0;
   return cell;

@@ -1,57 +1,47 @@
 // Lengths of detours, log-log: as the loop saw them, as the kernel told them, of the baseline and of a source that was chosen; and who made
 // the detours of the lengths that one looks at.
-import type { Given, NoiseSection } from '../model';
+import type { Chart as Given, NoiseCombination, NoiseCpu, NoiseLength, NoiseSection, NoiseSource } from '../types';
+import { chartColumn } from '../document';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { append, button, foreign, h, short } from '../parts/dom';
 import { select } from '../parts/fields';
 import { meter } from '../parts/figures';
 import * as format from '../parts/format';
 import { table } from '../parts/table';
-import { BIN, binned, logTicks, sourceKey, sourceName, tenTo, within, type Choice, type Combination, type Cpu, type Length, type Source } from './noise_model';
+import { BIN, binned, logTicks, sourceKey, sourceName, tenTo, within, type Choice } from './noise_model';
 
 interface Curve { name: string; y: (number | null)[]; role: 'user' | 'master' | 'baseline' | 'source' }
 
 type Rates = (number | null)[];
 
 /** Rates of all CPUs, or of one; a curve that is not known is null. */
-function ratesOf(given: Given | undefined, cpu: number): { user: Rates; master: Rates | null; baseline: Rates | null } | null {
-  const block = given?.blocks[cpu < 0 || given.blocks.length < 2 ? 0 : cpu + 1];
-  const known = (list: Rates | undefined) => (list?.some((v) => v !== null) ? list : null);
-  return block ? { user: block['seen'] ?? [], master: known(block['told']), baseline: known(given!.blocks[0]!['baseline']) } : null;
-}
-
-/** log10 of the lengths at which densities are drawn. */
-function gridOf(choice: Choice, given: Given | undefined): number[] {
-  if (given) return given.blocks[0]!['length_ns']!.map((ns) => Math.log10(Math.max(ns!, 1)));
-  const all = choice.noise.together.buckets;
-  if (!all.length) return [];
-  const low = Math.log10(Math.max(1, all.reduce((least, b) => Math.min(least, b.low_ns), Infinity))) - 0.1;
-  const high = Math.log10(all.reduce((most, b) => Math.max(most, b.high_ns), 1)) + 0.1;
-  return Array.from({ length: 400 }, (_, i) => low + ((high - low) * i) / 399);
+function ratesOf(given: Given, cpu: number): { user: Rates; master: Rates | null; baseline: Rates | null } {
+  const block = cpu < 0 || given.blocks.length < 2 ? 0 : cpu + 1;
+  const known = (list: Rates | null) => (list?.some((v) => v !== null) ? list : null);
+  return { user: chartColumn(given, block, 'seen') ?? [], master: known(chartColumn(given, block, 'told')), baseline: known(chartColumn(given, 0, 'baseline')) };
 }
 
 /** log10 of the shortest that each curve is of: smoothing runs beyond it, but nothing shorter was seen. */
-function shortestOf(section: NoiseSection, cpu: Cpu): Record<Curve['role'], number> {
-  const least = (list: readonly Length[]) => Math.log10(Math.max(1, list.reduce((low, b) => Math.min(low, b.low_ns), Infinity)));
-  const base = (section.baseline?.diff as { base?: { threshold_ns: number } } | null | undefined)?.base;
+function shortestOf(section: NoiseSection, cpu: NoiseCpu): Record<Curve['role'], number> {
+  const least = (list: readonly NoiseLength[]) => Math.log10(Math.max(1, list.reduce((low, b) => Math.min(low, b.low_ns), Infinity)));
   return {
     user: Math.log10(Math.max(1, cpu.detours.min_ns ?? cpu.threshold_ns)), master: least(cpu.buckets.filter((b) => b.master_count)),
-    baseline: Math.log10(Math.max(1, base?.threshold_ns ?? cpu.threshold_ns)), source: -Infinity,
+    baseline: Math.log10(Math.max(1, section.baseline?.diff.base.threshold_ns ?? cpu.threshold_ns)), source: -Infinity,
   };
 }
 
 export function densityCards(section: NoiseSection, choice: Choice): HTMLElement[] {
-  const given = section.charts['noise'];
+  const given = section.charts['noise']!;
+  if (!given) return []; // nothing to draw
   const density = ratesOf(given, -1);
-  const grid = gridOf(choice, given);
-  if (!grid.length) return [];
+  const grid = chartColumn(given, 0, 'length_ns')!.map((ns) => Math.log10(Math.max(ns!, 1))); // log10 of the lengths at which they are drawn
   const shortest = shortestOf(section, choice.noise.together);
-  const edge = Math.min(shortest.user, shortest.master, density?.baseline ? shortest.baseline : Infinity);
+  const edge = Math.min(shortest.user, shortest.master, density.baseline ? shortest.baseline : Infinity);
   const lowest = Math.max(grid[0]!, Math.floor(edge / BIN) * BIN);
   const highest = grid[grid.length - 1]!;
   // bins of a histogram are steps between whole multiples of BIN
   const steps = Array.from({ length: Math.ceil((highest - lowest) / BIN) + 1 }, (_, i) => (Math.floor(lowest / BIN) + i + 0.5) * BIN);
-  let form: 'density' | 'histogram' = density ? 'density' : 'histogram';
+  let form = 'density' as 'density' | 'histogram';
   const kernel = choice.noise.settings.kernel;
 
   function curves(): { x: number[]; list: Curve[] } {
@@ -59,7 +49,7 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
     const window = shown.window_ns;
     const list: Curve[] = [];
     const x = form === 'density' ? grid : steps;
-    const make = (lengths: readonly Length[]) => binned(lengths, x, window);
+    const make = (lengths: readonly NoiseLength[]) => binned(lengths, x, window);
     const told = form === 'density' ? ratesOf(given, choice.cpu) : null;
     list.push({ name: 'user level', role: 'user', y: told ? told.user : make(shown.buckets) });
     if (kernel) {
@@ -68,7 +58,7 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
       const y = told ? told.master ?? [] : make(master);
       if (y.some((v) => v! > 0)) list.push({ name: 'master', role: 'master', y });
     }
-    if (density?.baseline) {
+    if (density.baseline) {
       list.push({ name: 'baseline', role: 'baseline', y: form === 'density' ? density.baseline : steps.map((s) => at(grid, density.baseline!, s)) });
     }
     const source = choice.chosen;
@@ -89,7 +79,6 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
     String(choice.cpu), (v) => choice.set({ cpu: Number(v) }));
   cpu.hidden = choice.noise.cpus.length < 2;
   const shape = select<typeof form>('how lengths are shown', [['density', 'density'], ['histogram', 'histogram']], form, (v) => { form = v; handle.redraw(); });
-  shape.hidden = !density;
 
   const ticks = () => {
     const customValues = logTicks(choice.low > 0 ? Math.max(lowest, Math.log10(choice.low)) : lowest, choice.high < Infinity ? Math.min(highest, Math.log10(choice.high)) : highest);
@@ -136,10 +125,10 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
   const peak = density ? peakOf(grid, density.user) : peakOf(steps, binned(choice.noise.together.buckets, steps, choice.noise.together.window_ns));
   handle = chartCard<{ x: number; y: (number | null)[] }>({
     name: `${section.anchor}-density`, title: 'Lengths of detours', height: 380,
-    about: `User level: as the loop saw them; master: as the kernel told them. Both axes are logarithmic.${density ? ` The densities have a bandwidth of ${format.figure(given!.bandwidth)} decades, and begin at the shortest detour${density.baseline ? ', that of the baseline at its threshold' : ''}.` : ''} A chosen source is a histogram of the occurrences of the source, not of whole detours: it may stand above them.`,
+    about: `User level: as the loop saw them; master: as the kernel told them. Both axes are logarithmic. The densities have a bandwidth of ${format.figure(given.bandwidth)} decades, and begin at the shortest detour${density.baseline ? ', that of the baseline at its threshold' : ''}. A chosen source is a histogram of the occurrences of the source, not of whole detours: it may stand above them.`,
     hint: `Zoom in (+ and −, Ctrl and the wheel) and the contributors beneath are those of the lengths in view; choose a source in the table to see it.`,
     summary: `Density of the lengths of ${format.count(choice.noise.together.detours.count)} detours, from ${format.ns(choice.noise.together.detours.min_ns)} to ${format.ns(choice.noise.together.detours.max_ns)}; most have about ${format.ns(peak)}.`
-      + (kernel ? '' : " The kernel's side was not seen, so there is no master distribution.") + (density?.baseline ? " The baseline's density is drawn over it." : ''),
+      + (kernel ? '' : " The kernel's side was not seen, so there is no master distribution.") + (density.baseline ? " The baseline's density is drawn over it." : ''),
     option,
     axes: () => `${choice.low} ${choice.high}`, // its zoom is what is chosen
     controls: [cpu, shape],
@@ -205,7 +194,7 @@ function peakOf(grid: readonly number[], y: Rates): number {
 
 interface Contributor { name: string; count: number; ns: number; share: number; key: string }
 
-function rowsOf(list: readonly (Combination | Source)[], low: number, high: number, total: number): Contributor[] {
+function rowsOf(list: readonly (NoiseCombination | NoiseSource)[], low: number, high: number, total: number): Contributor[] {
   const rows: Contributor[] = [];
   for (const c of list) {
     const { count, ns } = within(c.lengths, low, high);
@@ -275,7 +264,7 @@ function contributors(section: NoiseSection, choice: Choice): HTMLElement {
 export function sourceCard(section: NoiseSection, choice: Choice): HTMLElement {
   const words = h('p', { 'aria-live': 'polite', class: 'chosen' });
   const none = button('Show all', () => choice.set({ source: null }), 'no source chosen: show all');
-  const list = table<Source>({
+  const list = table<NoiseSource>({
     name: `${section.anchor}-sources`, caption: 'Sources', rows: [], page: 15, filter: true, sort: { column: 'ns', down: true },
     columns: [
       { name: 'source', title: 'source', kind: 'text', of: (s) => s.name, most: 40 },

@@ -1,5 +1,6 @@
 // Two runs of noise held against each other: docs/schema/noise-diff.schema.json.
-import type { Comparison, Doc, Section } from '../model';
+import type { Section } from '../document';
+import type { Doc, NoiseComparison, NoiseDiff, NoiseDiffPeak, NoiseDiffSide, NoiseDiffSource } from '../types';
 import { axis, baseOption, chartCard, tip, zoom, type Chart } from '../parts/chart';
 import { foreign, h, short } from '../parts/dom';
 import { select } from '../parts/fields';
@@ -9,23 +10,9 @@ import { sign, whiskers } from '../parts/marks';
 import { table, type Column } from '../parts/table';
 import type { Theme } from '../parts/theme';
 import { titleOf } from '../parts/titles';
-import { logTicks, sourceName, tenTo, type Class } from './noise_model';
+import { logTicks, sourceName, tenTo } from './noise_model';
 
-type Change = 'new' | 'grown' | 'shrunk' | 'gone' | 'same';
-interface DiffSource {
-  class: Class; name: string; change: Change; base_rate: number; run_rate: number; base_share: number; run_share: number; base_mean_ns: number | null; run_mean_ns: number | null;
-  base_max_ns: number | null; run_max_ns: number | null; ratio: number | null; ratio_low: number | null; ratio_high: number | null; p: number | null;
-}
-interface Side { run: number | null; name: string; cpus: number[]; window_ns: number; parts: number; threshold_ns: number; kernel: boolean; realtime: boolean }
-interface Peak { low_ns: number; high_ns: number; base_rate: number; run_rate: number; name: string }
-interface Diff {
-  text: string; notes: string[]; base: Side; run: Side;
-  total: { base_share: number; run_share: number; ratio: number | null; ratio_low: number | null; ratio_high: number | null; p: number | null };
-  counts: Record<Change, number>;
-  sources: DiffSource[];
-  peaks: Peak[];
-  density: { bandwidth: number; distance: number; ns: number[]; base: number[]; run: number[] };
-}
+type Change = NoiseDiffSource['change'];
 
 /** What is said of a source: one that only one of the two has is new or gone where that is sure; it is the same where a difference is sure, but small. */
 type Said = Change | 'seen in one only' | 'no difference shown';
@@ -36,14 +23,14 @@ const ROWS = 40; // of the chart of ratios
 const TOP = 15; // sources by time lost that it shows in any case
 const SURE = 0.05; // as tare's own words have it
 
-const said = (s: DiffSource): Said => {
+const said = (s: NoiseDiffSource): Said => {
   if (s.p !== null && s.p < SURE) return s.change;
   return s.change === 'new' || s.change === 'gone' ? 'seen in one only' : 'no difference shown';
 };
-const changed = (s: DiffSource): boolean => said(s) === s.change && s.change !== 'same';
-const larger = (s: DiffSource): number => Math.max(s.base_share, s.run_share);
-const byTime = (list: readonly DiffSource[]): DiffSource[] => [...list].sort((a, b) => larger(b) - larger(a));
-const counted = (list: readonly DiffSource[], of: readonly Said[] = SAYINGS): string => of.map((c) => [c, list.filter((s) => said(s) === c).length] as const).filter(([, n]) => n).map(([c, n]) => `${n} ${c}`).join(', ');
+const changed = (s: NoiseDiffSource): boolean => said(s) === s.change && s.change !== 'same';
+const larger = (s: NoiseDiffSource): number => Math.max(s.base_share, s.run_share);
+const byTime = (list: readonly NoiseDiffSource[]): NoiseDiffSource[] => [...list].sort((a, b) => larger(b) - larger(a));
+const counted = (list: readonly NoiseDiffSource[], of: readonly Said[] = SAYINGS): string => of.map((c) => [c, list.filter((s) => said(s) === c).length] as const).filter(([, n]) => n).map(([c, n]) => `${n} ${c}`).join(', ');
 /** Of the shares, where there is no estimate with an interval. */
 const plain = (s: { ratio: number | null; base_share: number; run_share: number }): number | null => s.ratio ?? (s.base_share > 0 && s.run_share > 0 ? s.run_share / s.base_share : null);
 
@@ -55,9 +42,9 @@ const hasInterval = (s: Interval): boolean => s.ratio !== null && (s.ratio_low !
 const lowEnd = (s: Interval): string => (hasInterval(s) && s.ratio_low === null ? '0×' : times(s.ratio_low));
 const highEnd = (s: Interval): string => (hasInterval(s) && s.ratio_high === null ? '∞' : times(s.ratio_high));
 const interval = (s: Interval): string => (hasInterval(s) ? `${lowEnd(s)} to ${highEnd(s)}` : '');
-const side = (s: Side): string => `${s.run === null ? '' : `run ${s.run}, `}${short(s.name, 40)}`;
+const side = (s: NoiseDiffSide): string => `${s.run === null ? '' : `run ${s.run}, `}${short(s.name, 40)}`;
 
-function densityCard(name: string, diff: Diff): HTMLElement[] {
+function densityCard(name: string, diff: NoiseDiff): HTMLElement[] {
   const d = diff.density;
   if (!d?.ns.length) return [];
   const x = d.ns.map((ns) => Math.log10(Math.max(ns, 1)));
@@ -72,7 +59,7 @@ function densityCard(name: string, diff: Diff): HTMLElement[] {
     const customValues = logTicks(lowest + ((highest - lowest) * z.start) / 100, lowest + ((highest - lowest) * z.end) / 100);
     chart.setOption({ xAxis: { axisTick: { customValues }, axisLabel: { customValues } } });
   };
-  const points = (y: number[], s: Side) => x.map((v, i) => [v, d.ns[i]! >= s.threshold_ns && y[i]! > 10 ** least ? Math.log10(y[i]!) : null]);
+  const points = (y: number[], s: NoiseDiffSide) => x.map((v, i) => [v, d.ns[i]! >= s.threshold_ns && y[i]! > 10 ** least ? Math.log10(y[i]!) : null]);
   return [chartCard<number>({
     name: `${name}-density`, title: 'Lengths of detours in both', height: 340,
     about: `Distance of the two: ${format.figure(d.distance)} (0: the same, 1: no length in common). Both axes are logarithmic; the densities have a bandwidth of ${format.figure(d.bandwidth)} decades, and begin at the threshold.`,
@@ -109,7 +96,7 @@ function densityCard(name: string, diff: Diff): HTMLElement[] {
 }
 
 /** Ratios of the time lost with their intervals; what only one has is at the edge. */
-function ratioCard(name: string, diff: Diff): HTMLElement[] {
+function ratioCard(name: string, diff: NoiseDiff): HTMLElement[] {
   const known = byTime(diff.sources).filter((s) => s.change === 'new' || s.change === 'gone' || plain(s) !== null);
   const picked = new Set([...new Set([...known.slice(0, TOP), ...known.filter(changed), ...known])].slice(0, ROWS));
   const rows = known.filter((s) => picked.has(s));
@@ -126,11 +113,11 @@ function ratioCard(name: string, diff: Diff): HTMLElement[] {
   low -= 0.35;
   high += 0.35;
   const inside = (ratio: number) => Math.min(high, Math.max(low, ratio > 0 ? Math.log10(ratio) : low));
-  const place = (s: DiffSource) => (s.change === 'new' ? high - 0.12 : s.change === 'gone' ? low + 0.12 : inside(plain(s)!));
-  const told = (s: DiffSource) => tip([`${SIGN[said(s)]} ${said(s)}: ${sourceName(s, 80)}`, plain(s) === null ? 'in one of the two only' : `time lost: ${times(plain(s))} (${interval(s) || 'no interval'})`,
+  const place = (s: NoiseDiffSource) => (s.change === 'new' ? high - 0.12 : s.change === 'gone' ? low + 0.12 : inside(plain(s)!));
+  const told = (s: NoiseDiffSource) => tip([`${SIGN[said(s)]} ${said(s)}: ${sourceName(s, 80)}`, plain(s) === null ? 'in one of the two only' : `time lost: ${times(plain(s))} (${interval(s) || 'no interval'})`,
     `per s: ${format.figure(s.base_rate)} → ${format.figure(s.run_rate)}`, `of the time: ${format.percent(s.base_share)} → ${format.percent(s.run_share)}`, `p ${format.pValue(s.p)}, adjusted`]);
   const left = known.length - rows.length;
-  return [chartCard<DiffSource>({
+  return [chartCard<NoiseDiffSource>({
     name: `${name}-ratios`, title: 'Sources, run against base', height: 66 + rows.length * 22,
     about: `Time lost to each, run by base, the largest first, with 95 % intervals where there were enough parts; one that runs into the edge goes on beyond it. A change is said where p, adjusted for the number of sources, is below ${SURE}: an interval, which is of one source alone, may lack 1 without that. What only the run has is at the right edge, what only the base has at the left; grey: too rare to be sure.${left ? ` ${left} more are left to the table.` : ''}`,
     summary: `${counted(diff.sources)}. ${[...rows.filter(changed), ...rows.filter((s) => !changed(s))].slice(0, 6).map((s) => `${sourceName(s, 30)} ${said(s)}${plain(s) === null ? '' : ` ${times(plain(s))}`}`).join('; ')}.`,
@@ -156,7 +143,7 @@ function ratioCard(name: string, diff: Diff): HTMLElement[] {
   }).element];
 }
 
-function sourceColumns(): Column<DiffSource>[] {
+function sourceColumns(): Column<NoiseDiffSource>[] {
   return [
     { name: 'source', title: 'source', kind: 'text', of: (s) => s.name, most: 40 },
     { name: 'class', title: 'class', kind: 'text', of: (s) => s.class },
@@ -176,19 +163,19 @@ function sourceColumns(): Column<DiffSource>[] {
   ];
 }
 
-function sourcesCard(name: string, diff: Diff): HTMLElement {
+function sourcesCard(name: string, diff: NoiseDiff): HTMLElement {
   const counts = SAYINGS.map((c) => [c, diff.sources.filter((s) => said(s) === c).length] as const).filter(([, n]) => n);
   const all = byTime(diff.sources);
-  const list = table<DiffSource>({ name: `${name}-sources`, caption: 'Sources of either run, by time lost', rows: all, page: 15, columns: sourceColumns() });
+  const list = table<NoiseDiffSource>({ name: `${name}-sources`, caption: 'Sources of either run, by time lost', rows: all, page: 15, columns: sourceColumns() });
   const which = select<Said | ''>('which changes are shown', [['', `all (${all.length})`], ...counts.map(([c, n]) => [c, `${c} (${n})`] as const)], '',
     (wanted) => list.set(wanted ? all.filter((s) => said(s) === wanted) : all));
   list.element.querySelector('.tools')?.prepend(which);
   return h('div', { class: 'card wide' }, h('h3', {}, 'Sources of either'), list.element);
 }
 
-function peaksCard(name: string, diff: Diff): HTMLElement | null {
+function peaksCard(name: string, diff: NoiseDiff): HTMLElement | null {
   if (!diff.peaks?.length) return null;
-  return h('div', { class: 'card wide' }, h('h3', {}, 'Lengths that became more or less frequent'), table<Peak>({
+  return h('div', { class: 'card wide' }, h('h3', {}, 'Lengths that became more or less frequent'), table<NoiseDiffPeak>({
     name: `${name}-peaks`, caption: 'Lengths that became more or less frequent', rows: diff.peaks,
     columns: [
       { name: 'low_ns', title: 'from', kind: 'ns', of: (p) => p.low_ns },
@@ -201,9 +188,7 @@ function peaksCard(name: string, diff: Diff): HTMLElement | null {
 }
 
 /** Everything but a heading; overlay: with both densities, where nothing else on the page shows them. */
-export function differences(name: string, given: unknown, overlay = true): HTMLElement[] {
-  const diff = given as Diff | null;
-  if (!diff) return [];
+export function differences(name: string, diff: NoiseDiff, overlay = true): HTMLElement[] {
   const { total } = diff;
   const out: HTMLElement[] = [
     h('p', { class: 'verdict' }, foreign(diff.text, 1000)),
@@ -223,7 +208,7 @@ export function differences(name: string, given: unknown, overlay = true): HTMLE
   return out;
 }
 
-export function noiseComparison(doc: Doc, comparison: Extract<Comparison, { kind: 'noise' }>): HTMLElement[] {
+export function noiseComparison(doc: Doc, comparison: NoiseComparison): HTMLElement[] {
   const [base, run] = [doc.sections[comparison.base], doc.sections[comparison.run]];
   const link = (s: Section) => h('a', { href: `#${s.anchor}` }, foreign(titleOf(doc, s), 80));
   return [

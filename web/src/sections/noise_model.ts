@@ -1,50 +1,18 @@
-// What the pages of noise read of docs/schema/noise.schema.json, and what several of them compute of it.
-import type { NoiseSection } from '../model';
+// What several parts of a page of noise compute.
+import type { Noise, NoiseClassNs, NoiseCpu, NoiseLength, NoiseSource } from '../types';
 import { short } from '../parts/dom';
 import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 
-export const CLASSES = ['irq', 'softirq', 'nmi', 'thread', 'work', 'fault', 'throttled', 'delivery', 'steal', 'host-periodic', 'unexplained'] as const;
-export type Class = (typeof CLASSES)[number];
-export type ClassNs = Record<Class, number | null>; // null: this run could not know
-
-export interface Length { low_ns: number; high_ns: number; count: number; ns: number }
-export interface Bucket extends Length { class_ns: ClassNs; master_count: number | null; master_ns: number | null }
-interface Figures { name: string; count: number; ns: number; min_ns: number | null; max_ns: number | null; mean_ns: number | null; sigma_ns: number | null; share: number | null; lengths: Length[] }
-export interface Source extends Figures { class: Class; period_ns: number | null; period_share: number | null }
-export type Combination = Figures;
-export interface Coverage { from_ns: number; count: number; ns: number; named: number | null; strict: number | null; overlap: number | null }
-export interface Cpu {
-  cpu: number | null; // null: all together
-  rounds: number;
-  window_ns: number;
-  duty_cycle: number | null;
-  threshold_ns: number;
-  detours: { count: number; ns: number; min_ns: number | null; max_ns: number | null; per_s: number | null; lost_share: number | null; class_ns: ClassNs };
-  coverage: Coverage[];
-  host: { rounds: number; fitted: number; period_ns: number | null; chance: number | null; in_phase: number; looked_at: number };
-  untold: { name: string; count: number }[];
-  lost: number | null;
-  sources: Source[];
-  combinations: Combination[];
-  buckets: Bucket[];
-}
-export interface Worst { cpu: number; begin_ns: number; ns: number; name: string; class_ns: ClassNs }
-export interface Part { begin_ns: number; window_ns: number; count: number; ns: number; shares: { cpu: number; source: number; count: number; ns: number }[] }
-export interface Noise {
-  settings: { cpus: number[]; realtime: boolean; priority: number | null; kernel: boolean; steal_told: boolean };
-  elapsed_ns: number;
-  together: Cpu;
-  cpus: Cpu[];
-  parts: Part[];
-  worst: Worst[];
-}
+export type Class = keyof NoiseClassNs;
 
 export const MEANING: Record<Class, string> = {
   irq: 'hard interrupts', softirq: 'soft interrupts', nmi: 'NMIs', thread: 'other tasks', work: "kernel workers' items", fault: 'page faults',
   throttled: 'the price of the real-time class', delivery: 'on the way into and out of the kernel', steal: "the hypervisor's, by its clock",
   'host-periodic': 'in phase with the host, inferred', unexplained: 'nobody told',
 };
+
+export const CLASSES = Object.keys(MEANING) as Class[];
 
 const SYMBOL: Record<Class, string> = {
   irq: 'triangle', softirq: 'diamond', nmi: 'pin', thread: 'circle', work: 'rect', fault: 'arrow', throttled: 'roundRect', delivery: 'emptyDiamond',
@@ -57,21 +25,21 @@ export const sourceKey = (source: { class: string; name: string }): string => `$
 export const sourceName = (source: { class: string; name: string }, most = 40): string => (source.name === source.class ? source.name : `${short(source.name, most)} (${source.class})`);
 
 /** The class that took most of it. */
-export function mainClass(of: ClassNs): Class {
+export function mainClass(of: NoiseClassNs): Class {
   let best: Class = 'unexplained';
   for (const name of CLASSES) if ((of[name] ?? 0) > (of[best] ?? 0)) best = name;
   return best;
 }
 
 /** Classes that took anything, anywhere. */
-export function classesOf(list: Iterable<ClassNs>): Class[] {
+export function classesOf(list: Iterable<NoiseClassNs>): Class[] {
   const some = new Set<Class>();
   for (const of of list) for (const name of CLASSES) if (of[name]) some.add(name);
   return CLASSES.filter((name) => some.has(name));
 }
 
 /** Those whose buckets reach into the range; like --zoom, it is rounded outward to edges of buckets. */
-export function within(lengths: readonly Length[], low: number, high: number): { count: number; ns: number } {
+export function within(lengths: readonly NoiseLength[], low: number, high: number): { count: number; ns: number } {
   let count = 0;
   let ns = 0;
   for (const l of lengths) {
@@ -82,12 +50,12 @@ export function within(lengths: readonly Length[], low: number, high: number): {
   return { count, ns };
 }
 
-const centre = (l: Length): number => Math.log10(Math.sqrt(Math.max(l.low_ns, 1) * Math.max(l.high_ns, 1)));
+const centre = (l: NoiseLength): number => Math.log10(Math.sqrt(Math.max(l.low_ns, 1) * Math.max(l.high_ns, 1)));
 
 export const BIN = 0.05; // decades, of a histogram that is drawn
 
 /** A histogram, in equal parts of a decade, at each x of the grid: per s of a CPU and decade, as a density is. */
-export function binned(lengths: readonly Length[], grid: readonly number[], window_ns: number): number[] {
+export function binned(lengths: readonly NoiseLength[], grid: readonly number[], window_ns: number): number[] {
   const out = new Array<number>(grid.length).fill(0);
   if (!window_ns) return out;
   const sums = new Map<number, number>();
@@ -145,10 +113,10 @@ export class Choice {
     Object.assign(this, this.kept.value);
     if (this.cpu >= noise.cpus.length) this.cpu = -1;
   }
-  get shown(): Cpu {
+  get shown(): NoiseCpu {
     return this.noise.cpus[this.cpu] ?? this.noise.together;
   }
-  get chosen(): Source | null {
+  get chosen(): NoiseSource | null {
     return this.shown.sources.find((s) => sourceKey(s) === this.source) ?? null;
   }
   get ranged(): boolean {
@@ -163,6 +131,3 @@ export class Choice {
     for (const listener of this.listeners) listener();
   }
 }
-
-/** null: nothing is stored yet. */
-export const noiseOf = (section: NoiseSection): Noise | null => section.noise as Noise | null;

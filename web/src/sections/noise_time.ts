@@ -1,34 +1,34 @@
 // Noise over the time of the run: the longest detours, what they were made of, and the parts of the run.
-import type { NoiseSection } from '../model';
+import type { NoiseClassNs, NoiseSection, NoiseWorst } from '../types';
 import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../parts/chart';
 import { short } from '../parts/dom';
 import * as format from '../parts/format';
 import { sign } from '../parts/marks';
 import type { Column } from '../parts/table';
 import { classColour } from '../parts/theme';
-import { CLASSES, classesOf, classSymbol, logTicks, mainClass, seconds, sourceKey, sourceName, type Choice, type Class, type ClassNs, type Worst } from './noise_model';
+import { CLASSES, classesOf, classSymbol, logTicks, mainClass, seconds, sourceKey, sourceName, type Choice, type Class } from './noise_model';
 
 const BARS = 30; // of the longest, drawn each on its own
 
 /** "thread 56.2 ms, irq 0.3 ms", the largest first. */
-function madeOf(of: ClassNs): string[] {
+function madeOf(of: NoiseClassNs): string[] {
   return CLASSES.filter((name) => of[name]).sort((a, b) => of[b]! - of[a]!).map((name) => `${name}: ${format.ns(of[name])}`);
 }
 
-const classColumns = (classes: Class[]): Column<Worst>[] => classes.map((name) => ({ name: `${name.replace('-', '_')}_ns`, title: name, kind: 'ns', of: (w: Worst) => w.class_ns[name] }));
+const classColumns = (classes: Class[]): Column<NoiseWorst>[] => classes.map((name) => ({ name: `${name.replace('-', '_')}_ns`, title: name, kind: 'ns', of: (w: NoiseWorst) => w.class_ns[name] }));
 
 export function worstCards(section: NoiseSection, choice: Choice): HTMLElement[] {
   const worst = choice.noise.worst;
   if (!worst.length) return [];
   const classes = classesOf(worst.map((w) => w.class_ns));
-  const columns: Column<Worst>[] = [
+  const columns: Column<NoiseWorst>[] = [
     { name: 'begin_ns', title: 'at', kind: 'number', of: (w) => w.begin_ns, show: (w) => seconds(w.begin_ns) },
     { name: 'cpu', title: 'CPU', kind: 'number', of: (w) => w.cpu },
     { name: 'ns', title: 'length', kind: 'ns', of: (w) => w.ns },
     { name: 'combination', title: 'made of', kind: 'text', of: (w) => w.name, most: 60 },
     ...classColumns(classes),
   ];
-  const told = (w: Worst) => tip([`${format.ns(w.ns)} on CPU ${w.cpu}`, `at ${seconds(w.begin_ns)}`, short(w.name, 160), ...madeOf(w.class_ns)]);
+  const told = (w: NoiseWorst) => tip([`${format.ns(w.ns)} on CPU ${w.cpu}`, `at ${seconds(w.begin_ns)}`, short(w.name, 160), ...madeOf(w.class_ns)]);
   const groups = CLASSES.map((name) => ({ name, list: worst.filter((w) => mainClass(w.class_ns) === name) })).filter((g) => g.list.length);
   const longest = worst.reduce((a, b) => (b.ns > a.ns ? b : a));
   const shortest = worst.reduce((least, w) => Math.min(least, w.ns), Infinity);
@@ -41,7 +41,7 @@ export function worstCards(section: NoiseSection, choice: Choice): HTMLElement[]
   const drawn = worst.slice(0, BARS);
   const height = Math.max(240, 44 + drawn.length * 20);
 
-  const timeline = chartCard<Worst>({
+  const timeline = chartCard<NoiseWorst>({
     name: `${section.anchor}-worst`, title: 'Worst detours', height,
     about: 'When the longest ones began, and how long they were. Shape and colour: the class that took most of them.',
     summary: `The ${worst.length} longest detours over the ${format.ns(choice.noise.elapsed_ns)} of the run. The longest took ${format.ns(longest.ns)} on CPU ${longest.cpu}, at ${seconds(longest.begin_ns)}: ${madeOf(longest.class_ns).join(', ')}.`,
@@ -61,7 +61,7 @@ export function worstCards(section: NoiseSection, choice: Choice): HTMLElement[]
   });
 
   const used = classesOf(drawn.map((w) => w.class_ns));
-  const made = chartCard<Worst>({
+  const made = chartCard<NoiseWorst>({
     name: `${section.anchor}-worst-made`, title: 'What the worst were made of', height,
     about: `The time of each by class, longest first${drawn.length < worst.length ? `; the ${drawn.length} longest of ${worst.length}` : ''}. Hover over one to see the sources that followed each other in it.`,
     summary: `Of each of the longest detours, the time by class. ${drawn.slice(0, 3).map((w) => `${format.ns(w.ns)}: ${madeOf(w.class_ns).slice(0, 2).join(', ')}`).join('; ')}.`,

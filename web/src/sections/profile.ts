@@ -1,13 +1,12 @@
 // A profile: figures, samples over time, the flame graph, tables by what is asked, and machine code.
-import type { Doc, ProfileSection } from '../model';
+import type { Doc, Profile, ProfileSection, ProfileView } from '../types';
 import { axis, baseOption, chartCard, tip, zoom } from '../parts/chart';
 import { button, h } from '../parts/dom';
 import { figure } from '../parts/figures';
 import { flameCard } from '../parts/flame';
 import * as format from '../parts/format';
 import { listingCard } from './profile_listing';
-import type { By, Listing, Profile, Row, View } from './profile_model';
-import { functionLabel, functionName, viewTable, viewWords } from './profile_views';
+import { functionLabel, functionName, viewTable, viewWords, type By, type Row } from './profile_views';
 
 const MODES = { tick: 'by the tick', 'cpu-clock': 'by a timer', cycles: 'by the cycle counter' };
 
@@ -132,11 +131,11 @@ function overTime(section: ProfileSection, p: Profile): HTMLElement | null {
 }
 
 /** One table of several, chosen by buttons. */
-function otherViews(section: ProfileSection, views: View[], stacks: boolean): HTMLElement | null {
+function otherViews(section: ProfileSection, views: ProfileView[], stacks: boolean): HTMLElement | null {
   if (!views.length) return null;
   const place = h('div', { 'aria-live': 'off' });
   const heading = h('h3');
-  const choose = (view: View) => {
+  const choose = (view: ProfileView) => {
     heading.textContent = viewWords(view.by);
     place.replaceChildren(viewTable(view, { name: `${section.anchor}-${view.by}`, stacks }).element);
     buttons.forEach((b, i) => b.setAttribute('aria-pressed', String(views[i] === view)));
@@ -147,8 +146,7 @@ function otherViews(section: ProfileSection, views: View[], stacks: boolean): HT
 }
 
 export function profileSection(_doc: Doc, section: ProfileSection): HTMLElement[] {
-  const p = section.profile as Profile;
-  const listings = (section.listings ?? []) as Listing[];
+  const { profile: p, listings } = section;
   const stacks = p.settings.stacks !== 'none';
   const flame = flameCard({
     name: `${section.anchor}-flame`, title: 'Flame graph', tree: section.tree,

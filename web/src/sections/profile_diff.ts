@@ -1,5 +1,5 @@
 // Two profiles: what has a larger or smaller share of the samples than before, as a flame graph and function by function.
-import type { Comparison, Doc, ProfileSection } from '../model';
+import type { Doc, ProfileChange, ProfileComparison, ProfileDiff, ProfileSection, ProfileSide } from '../types';
 import { axis, baseOption, chartCard, tip } from '../parts/chart';
 import { button, foreign, h, short } from '../parts/dom';
 import { figure } from '../parts/figures';
@@ -8,7 +8,6 @@ import * as format from '../parts/format';
 import { whiskers } from '../parts/marks';
 import { table } from '../parts/table';
 import { titleOf } from '../parts/titles';
-import type { Diff, DiffRow, Side } from './profile_model';
 import { share } from './profile_views';
 
 const CHANGES = 15; // in the chart
@@ -26,17 +25,17 @@ function profileOf(doc: Doc, index: number): ProfileSection | null {
   return section?.kind === 'profile' ? section : null;
 }
 
-function sideFigure(title: string, side: Side): HTMLElement {
+function sideFigure(title: string, side: ProfileSide): HTMLElement {
   return figure(title, `${format.count(side.samples)} samples`,
     `${side.cpu_per_s === null ? '' : `${format.figure(side.cpu_per_s)} CPUs busy, `}${format.ns(side.elapsed_ns)}${side.hz === null ? '' : ` at ${format.figure(side.hz)} Hz`}`);
 }
 
-function nameOf(row: DiffRow): HTMLElement {
+function nameOf(row: ProfileChange): HTMLElement {
   return h('span', {}, row.kernel ? '[k] ' : '', foreign(row.name, 70));
 }
 
-function changesTable(name: string, diff: Diff, onRow: (row: DiffRow) => void): HTMLElement {
-  return table<DiffRow>({
+function changesTable(name: string, diff: ProfileDiff, onRow: (row: ProfileChange) => void): HTMLElement {
+  return table<ProfileChange>({
     name, caption: 'What changed', rows: diff.rows, page: 15, onRow, rowLabel: (row) => `${row.kernel ? '[k] ' : ''}${short(row.name, 70)}: mark in the flame graph`,
     columns: [
       { name: 'name', title: diff.by, kind: 'text', of: (r) => r.name, show: nameOf },
@@ -57,11 +56,11 @@ function changesTable(name: string, diff: Diff, onRow: (row: DiffRow) => void): 
 }
 
 /** The largest changes, with their intervals. */
-function changesChart(name: string, diff: Diff): HTMLElement | null {
+function changesChart(name: string, diff: ProfileDiff): HTMLElement | null {
   const rows = diff.rows.filter((r) => r.change !== null && r.change !== 0).slice(0, CHANGES);
   if (!rows.length) return null;
   const first = rows[0]!;
-  return chartCard<DiffRow>({
+  return chartCard<ProfileChange>({
     name, title: 'The largest changes', height: 60 + rows.length * 22,
     about: 'Points of the share of samples, after less before, with 95 % intervals.',
     summary: `The largest of ${format.count(diff.rows.length)}: ${short(first.name.slice(0, 500), 60)} ${points(first.change)} points (${points(first.change_low)} to ${points(first.change_high)}). ${format.count(diff.rows.filter((r) => r.sure).length)} changes are sure.`,
@@ -95,8 +94,8 @@ function changesChart(name: string, diff: Diff): HTMLElement | null {
   }).element;
 }
 
-export function profileComparison(doc: Doc, comparison: Extract<Comparison, { kind: 'profile' }>): HTMLElement[] {
-  const diff = comparison.diff as Diff;
+export function profileComparison(doc: Doc, comparison: ProfileComparison): HTMLElement[] {
+  const diff = comparison.diff;
   const before = profileOf(doc, comparison.before);
   const after = profileOf(doc, comparison.after);
   const name = `compared-${before?.anchor ?? comparison.before}-${after?.anchor ?? comparison.after}`;
@@ -107,7 +106,7 @@ export function profileComparison(doc: Doc, comparison: Extract<Comparison, { ki
     h('dl', { class: 'figures' }, sideFigure('before', diff.before), sideFigure('after', diff.after),
       figure('sure changes', format.count(sure), `of ${format.count(diff.rows.length)}, by ${diff.by}`)),
   ];
-  let mark = (_: DiffRow) => {};
+  let mark = (_: ProfileChange) => {};
   const places = comparison.places;
   if (before && after) {
     const buttons = [button('After', () => choose(true), 'the profile after, coloured by what changed'), button('Before', () => choose(false), 'the profile before: what went')];

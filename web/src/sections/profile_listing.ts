@@ -1,9 +1,9 @@
 // A function's machine code with its samples, the lines of source between. Stretches without samples are folded.
+import type { ProfileListing, ProfileListingInstruction } from '../types';
 import { button, foreign, h, short } from '../parts/dom';
 import { csv, download } from '../parts/csv';
 import { select } from '../parts/fields';
 import * as format from '../parts/format';
-import type { Instruction, Listing } from './profile_model';
 
 const NEAR = 2; // instructions shown beside one with samples
 const LEAST = 6; // that are worth folding
@@ -11,11 +11,11 @@ const HOT = 0.02; // of the function's samples
 
 export interface ListingHandle {
   element: HTMLElement;
-  open(listing: Listing): void;
+  open(listing: ProfileListing): void;
 }
 
 /** Positions of hot instructions, in their order: those with a good part of the function's samples, the hottest in any case. */
-export function hotOnes(instructions: readonly Instruction[]): number[] {
+export function hotOnes(instructions: readonly ProfileListingInstruction[]): number[] {
   const all = instructions.reduce((sum, i) => sum + i.samples, 0);
   if (!all) return [];
   const most = instructions.reduce((best, i) => Math.max(best, i.samples), 0);
@@ -23,7 +23,7 @@ export function hotOnes(instructions: readonly Instruction[]): number[] {
 }
 
 /** Stretches of instructions, by turns to show and to fold. */
-function stretches(instructions: readonly Instruction[]): { from: number; to: number; fold: boolean }[] {
+function stretches(instructions: readonly ProfileListingInstruction[]): { from: number; to: number; fold: boolean }[] {
   const n = instructions.length;
   const shown = new Uint8Array(n);
   instructions.forEach((instruction, i) => {
@@ -42,8 +42,8 @@ function stretches(instructions: readonly Instruction[]): { from: number; to: nu
   return list;
 }
 
-export function listingCard(name: string, listings: Listing[]): ListingHandle {
-  let shown: Listing | null = null;
+export function listingCard(name: string, listings: ProfileListing[]): ListingHandle {
+  let shown: ProfileListing | null = null;
   let hot: number[] = [];
   let most = 1;
   let at = -1; // of hot
@@ -107,7 +107,7 @@ export function listingCard(name: string, listings: Listing[]): ListingHandle {
     return row;
   }
 
-  function open(listing: Listing): void {
+  function open(listing: ProfileListing): void {
     shown = listing;
     const list = listing.instructions;
     most = Math.max(1, list.reduce((best, i) => Math.max(best, i.samples), 0));

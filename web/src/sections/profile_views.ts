@@ -1,8 +1,12 @@
 // The tables of a profile: who and what the samples are of.
+import type { ProfileApp, ProfileFunction, ProfileInstance, ProfileObject, ProfileSystem, ProfileThread, ProfileView } from '../types';
 import { foreign, h, short } from '../parts/dom';
 import * as format from '../parts/format';
 import { table, type Column, type TableHandle } from '../parts/table';
-import type { By, Row, View } from './profile_model';
+
+export type By = ProfileView['by'];
+/** A row of any view; what a view does not have is not there. */
+export type Row = Pick<ProfileSystem, 'name' | 'samples' | 'cpu_ns'> & Partial<ProfileSystem & ProfileApp & ProfileInstance & ProfileThread & ProfileObject & ProfileFunction>;
 
 /** A share as a bar with its figure, and its interval where it has one. */
 export function share(value: number | null | undefined, low?: number | null, high?: number | null): HTMLElement | string {
@@ -95,7 +99,7 @@ export function viewWords(by: By): string {
   return WORDS[by] ?? `By ${by}`;
 }
 
-export function viewTable(view: View, options: ViewOptions): TableHandle<Row> {
+export function viewTable(view: ProfileView, options: ViewOptions): TableHandle<Row> {
   return table<Row>({
     name: options.name, caption: viewWords(view.by), rows: view.rows, page: 15, columns: columns(view.by, options.stacks),
     ...(view.by === 'system' ? {} : { sort: { column: 'samples', down: true } }),

@@ -1,12 +1,12 @@
 // A run of `tare query`: what was kept, how long queries take at each cardinality, where that time went, and what the protocol says about it.
-import type { Doc, QuerySection } from '../model';
+import type { Doc, Query, QueryAt, QueryExecution, QuerySection } from '../types';
 import { append, button, foreign, h, visible } from '../parts/dom';
 import { figure } from '../parts/figures';
 import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import { table, type Column } from '../parts/table';
 import { ledgerChart, splitChart, timeByCardinality, timeByQuery } from './query_charts';
-import { atName, dataOf, dbmsName, medianOf, TIME_TITLE, TIME_WORDS, type At, type Check, type Execution, type Query } from './query_data';
+import { atName, dbmsName, medianOf, TIME_TITLE, TIME_WORDS } from './query_data';
 import { modelCards } from './query_model';
 import { planCard, sqlText } from './query_plans';
 
@@ -36,7 +36,7 @@ function sayings(q: Query): HTMLElement | null {
 
 // ---- Q@Cs, and the executions of one ----
 
-const EXECUTION: Column<Execution>[] = [
+const EXECUTION: Column<QueryExecution>[] = [
   { name: 'number', title: 'execution', kind: 'number', of: (x) => x.number },
   { name: 'started_at', title: 'began', kind: 'date', of: (x) => x.started_at },
   { name: 'measured_ns', title: 'elapsed', kind: 'ns', of: (x) => x.measured_ns },
@@ -50,7 +50,7 @@ const EXECUTION: Column<Execution>[] = [
   { name: 'dropped_by', title: 'kept', kind: 'text', of: (x) => x.dropped_by.join(', '), show: (x) => (x.dropped_by.length ? h('span', { class: 'bad' }, `✖ ${x.dropped_by.join(', ')}`) : h('span', { class: 'ok' }, '✔')) },
 ];
 
-function panel(section: QuerySection, q: Query, at: At, close: () => void): HTMLElement {
+function panel(section: QuerySection, q: Query, at: QueryAt, close: () => void): HTMLElement {
   const sql = q.texts.find((t) => t.query === at.query)?.sql;
   const facts: string[] = [at.kept ? `${at.kept} of ${at.made} executions kept` : `none of ${at.made} executions kept`];
   if (at.plan) facts.push(`plan ${at.plan}${at.several_plans ? ' and others' : ''}`);
@@ -66,17 +66,17 @@ function panel(section: QuerySection, q: Query, at: At, close: () => void): HTML
 }
 
 /** A row has one population: of a dropped Q@C all executions that ended, in parentheses. What is only known of those kept is not known of them. */
-const shownOf = (at: At, value: string): string => (at.dropped_by && value !== format.DASH ? `(${value})` : value);
-const keptMedian = (at: At, figure: At['cpu']): number | null => (at.dropped_by ? null : figure?.median_ns ?? null);
+const shownOf = (at: QueryAt, value: string): string => (at.dropped_by && value !== format.DASH ? `(${value})` : value);
+const keptMedian = (at: QueryAt, figure: QueryAt['cpu']): number | null => (at.dropped_by ? null : figure?.median_ns ?? null);
 
-interface AtTable { element: HTMLElement; open: (at: At) => void }
+interface AtTable { element: HTMLElement; open: (at: QueryAt) => void }
 
 function atTable(section: QuerySection, q: Query): AtTable {
-  let opened: At | null = null;
+  let opened: QueryAt | null = null;
   const kept = remember<{ query: number; cardinality: number | null } | null>(`${section.anchor}-opened`, null);
-  const sigmaOf = (at: At) => (at.dropped_by ? at.unfiltered : at.times)[q.time]?.sigma_ns ?? null;
+  const sigmaOf = (at: QueryAt) => (at.dropped_by ? at.unfiltered : at.times)[q.time]?.sigma_ns ?? null;
   const place = h('div');
-  const list = table<At>({
+  const list = table<QueryAt>({
     name: `${section.anchor}-at`, caption: 'Queries at cardinalities', rows: q.at, page: 20,
     onRow: (at) => { if (opened === at) close(); else open(at); }, rowLabel: (at) => `executions of ${atName(at, 60)}`, selected: (at) => at === opened,
     columns: [
@@ -98,7 +98,7 @@ function atTable(section: QuerySection, q: Query): AtTable {
     place.replaceChildren();
     list.refresh();
   }
-  function show(at: At): HTMLElement {
+  function show(at: QueryAt): HTMLElement {
     opened = at;
     kept.value = { query: at.query, cardinality: at.cardinality };
     const made = panel(section, q, at, () => {
@@ -111,7 +111,7 @@ function atTable(section: QuerySection, q: Query): AtTable {
     list.refresh();
     return made;
   }
-  const open = (at: At) => show(at).querySelector('h4')!.focus();
+  const open = (at: QueryAt) => show(at).querySelector('h4')!.focus();
   const again = kept.value && q.at.find((at) => at.query === kept.value!.query && at.cardinality === kept.value!.cardinality);
   if (again) show(again);
   return { element: h('div', { class: 'card', id: `${section.anchor}-at-card` }, h('h3', {}, 'Queries at cardinalities'), h('p', { class: 'muted' }, h('span', { class: 'hint' }, 'A query’s name opens its executions. '), 'In parentheses: the Q@C is dropped, and its figures are of all executions that ended.'), list.element, place), open };
@@ -119,11 +119,11 @@ function atTable(section: QuerySection, q: Query): AtTable {
 
 // ---- what was dropped, and by which checks ----
 
-interface Dropped { what: 'Q@C' | 'execution'; by: string; n: number; at: At[] }
+interface Dropped { what: 'Q@C' | 'execution'; by: string; n: number; at: QueryAt[] }
 
 function droppedOf(q: Query): Dropped[] {
   const found = new Map<string, Dropped>();
-  const add = (what: Dropped['what'], by: string, at: At, n: number) => {
+  const add = (what: Dropped['what'], by: string, at: QueryAt, n: number) => {
     const key = `${what} ${by}`;
     const row = found.get(key) ?? { what, by, n: 0, at: [] };
     row.n += n;
@@ -139,7 +139,7 @@ function droppedOf(q: Query): Dropped[] {
 
 function droppedCard(section: QuerySection, q: Query): HTMLElement {
   const list = droppedOf(q);
-  const names = (at: At[]) => at.slice(0, 6).map((x) => atName(x, 24)).join(', ') + (at.length > 6 ? ` and ${at.length - 6} more` : '');
+  const names = (at: QueryAt[]) => at.slice(0, 6).map((x) => atName(x, 24)).join(', ') + (at.length > 6 ? ` and ${at.length - 6} more` : '');
   return h('div', { class: 'card' }, h('h3', {}, 'Dropped'),
     list.length ? table<Dropped>({
       name: `${section.anchor}-dropped`, caption: 'What was dropped, by check', rows: list,
@@ -152,10 +152,10 @@ function droppedCard(section: QuerySection, q: Query): HTMLElement {
     }).element : h('p', {}, 'Nothing was dropped.'));
 }
 
-interface CheckRow extends Check { step: string; of_what: string }
+interface CheckRow { name: string; fired: number; of: number; step: string; of_what: string }
 
 function checksCard(section: QuerySection, q: Query): HTMLElement {
-  const put = (step: string, of_what: string, list: Check[]): CheckRow[] => list.map((c) => ({ ...c, step, of_what }));
+  const put = (step: string, of_what: string, list: Omit<CheckRow, 'step' | 'of_what'>[]): CheckRow[] => list.map((c) => ({ ...c, step, of_what }));
   const list = [...put('1', 'experiment', q.checks.experiment), ...put('1', 'execution', q.checks.execution), ...put('1', 'Q@C', q.checks.at),
     ...(q.post ? put('5', 'Q@C, afterwards', q.post.checks) : [])];
   const fired = list.filter((c) => c.fired).length;
@@ -244,10 +244,10 @@ function serverCard(section: QuerySection, q: Query): HTMLElement | null {
 }
 
 export function querySection(_doc: Doc, section: QuerySection): HTMLElement[] {
-  const q = dataOf(section);
+  const q = section.query;
   if (!q) return []; // its notes say why
   const list = atTable(section, q);
-  const open = (at: At) => {
+  const open = (at: QueryAt) => {
     list.open(at);
     list.element.scrollIntoView({ block: 'nearest' });
   };

@@ -5,11 +5,8 @@ import { select } from '../parts/fields';
 import * as format from '../parts/format';
 import { hollow, whiskers } from '../parts/marks';
 import { causeColour, type Theme } from '../parts/theme';
-import type { QuerySection } from '../model';
-import {
-  atName, changesOf, medianOf, queriesOf, rows, splitsOf, spread, TIME_TITLE, TIMES,
-  type At, type OneQuery, type Query, type Split, type TimeName,
-} from './query_data';
+import type { Query, QueryAt, QuerySection } from '../types';
+import { atName, changesOf, medianOf, queriesOf, rows, splitsOf, spread, TIME_TITLE, TIMES, type OneQuery, type Split, type TimeName } from './query_data';
 import { longChart, rowsRoom, rowsSeen, rowsZoom } from './query_rows';
 
 const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'path://M0,0 L10,0 L5,9 Z'];
@@ -17,7 +14,7 @@ const NAMED = 32; // queries in one chart: of more there is no legend, but a lis
 const CROWD = 12; // queries in one chart: of more the medians alone
 const LINES = ['solid', 'dashed', 'dotted'];
 
-function known(list: At[], time: TimeName): boolean {
+function known(list: QueryAt[], time: TimeName): boolean {
   return list.some((at) => medianOf(at, time) !== null);
 }
 
@@ -33,7 +30,7 @@ function reaches(colour: string): Record<string, unknown> {
   return whiskers('y', () => ({ style: { stroke: colour, lineWidth: 1.2, opacity: 0.8 } }));
 }
 
-function pointTip(at: At, time: TimeName): HTMLElement {
+function pointTip(at: QueryAt, time: TimeName): HTMLElement {
   const reach = spread(at, time);
   return tip([atName(at, 60), `${TIME_TITLE[time]}: median ${format.ns(medianOf(at, time))}`,
     reach && `executions: ${format.ns(reach[0])} to ${format.ns(reach[1])}`, `${at.kept} of ${at.made} executions kept`,
@@ -122,18 +119,18 @@ function timeWords(list: OneQuery[], time: TimeName): string {
 }
 
 const timeColumns = (time: () => TimeName) => [
-  { name: 'query', title: 'query', kind: 'text' as const, of: (at: At) => at.name },
-  { name: 'cardinality', title: 'cardinality', kind: 'number' as const, of: (at: At) => at.cardinality },
-  { name: 'plan', title: 'plan', kind: 'text' as const, of: (at: At) => at.plan },
-  { name: 'median_ns', title: 'median', kind: 'ns' as const, of: (at: At) => medianOf(at, time()) },
-  { name: 'low_ns', title: 'least', kind: 'ns' as const, of: (at: At) => spread(at, time())?.[0] ?? null },
-  { name: 'high_ns', title: 'most', kind: 'ns' as const, of: (at: At) => spread(at, time())?.[1] ?? null },
-  { name: 'executions_kept', title: 'executions kept', kind: 'number' as const, of: (at: At) => at.kept },
-  { name: 'dropped_by', title: 'dropped by', kind: 'text' as const, of: (at: At) => at.dropped_by },
+  { name: 'query', title: 'query', kind: 'text' as const, of: (at: QueryAt) => at.name },
+  { name: 'cardinality', title: 'cardinality', kind: 'number' as const, of: (at: QueryAt) => at.cardinality },
+  { name: 'plan', title: 'plan', kind: 'text' as const, of: (at: QueryAt) => at.plan },
+  { name: 'median_ns', title: 'median', kind: 'ns' as const, of: (at: QueryAt) => medianOf(at, time()) },
+  { name: 'low_ns', title: 'least', kind: 'ns' as const, of: (at: QueryAt) => spread(at, time())?.[0] ?? null },
+  { name: 'high_ns', title: 'most', kind: 'ns' as const, of: (at: QueryAt) => spread(at, time())?.[1] ?? null },
+  { name: 'executions_kept', title: 'executions kept', kind: 'number' as const, of: (at: QueryAt) => at.kept },
+  { name: 'dropped_by', title: 'dropped by', kind: 'text' as const, of: (at: QueryAt) => at.dropped_by },
 ];
 
 /** Of queries over tables that vary. */
-export function timeByCardinality(section: QuerySection, q: Query, open: (at: At) => void): ChartHandle | null {
+export function timeByCardinality(section: QuerySection, q: Query, open: (at: QueryAt) => void): ChartHandle | null {
   const all = queriesOf(q).map((one) => ({ ...one, at: one.at.filter((at) => at.cardinality !== null) })).filter((one) => one.at.length);
   const every = all.flatMap((one) => one.at);
   const times = TIMES.filter((t) => known(every, t));
@@ -143,7 +140,7 @@ export function timeByCardinality(section: QuerySection, q: Query, open: (at: At
   let log = false;
   const list = () => (chosen ? all.filter((one) => String(one.query) === chosen) : all);
   const changed = all.filter((one) => changesOf(one).length).length;
-  const handle: ChartHandle = chartCard<At>({
+  const handle: ChartHandle = chartCard<QueryAt>({
     name: `${section.anchor}-cardinality`, title: 'Time by cardinality', height: 420, summary: timeWords(all, time),
     about: `Medians; whiskers from the least to the most of the executions${q.at_kept < q.at_made ? '; hollow points are Q@Cs that were dropped' : ''}. ${
       every.some((at) => at.plan) ? `Letters are plans, ${changed ? `which change in ${changed} of ${all.length} queries` : 'which never change'}.` : 'Plans are not known.'}`,
@@ -163,14 +160,14 @@ export function timeByCardinality(section: QuerySection, q: Query, open: (at: At
 }
 
 /** Of queries whose tables are what they are. */
-export function timeByQuery(section: QuerySection, q: Query, open: (at: At) => void): ChartHandle | null {
+export function timeByQuery(section: QuerySection, q: Query, open: (at: QueryAt) => void): ChartHandle | null {
   const list = q.at.filter((at) => at.cardinality === null);
   const times = TIMES.filter((t) => known(list, t));
   if (!times.length) return null;
   let time = times.includes(q.time) ? q.time : times[0]!;
   let log = false;
   const drawn = () => list.filter((at) => medianOf(at, time) !== null);
-  const handle: ChartHandle = chartCard<At>({
+  const handle: ChartHandle = chartCard<QueryAt>({
     name: `${section.anchor}-queries`, title: 'Time by query', height: list.length > 2 ? 380 : 260,
     summary: `Median ${TIME_TITLE[time]} of each query. ${drawn().slice(0, 20).map((at) => `${short(at.name, 40)}: ${format.ns(medianOf(at, time))}`).join('; ')}.`,
     about: 'Medians; whiskers from the least to the most of the executions.',
@@ -233,7 +230,7 @@ function stackHeight(rows: number): number {
   return Math.max(3, rows) * 19 + 50;
 }
 
-function shortLabel(at: At): string {
+function shortLabel(at: QueryAt): string {
   return at.cardinality === null ? short(at.name, 22) : `${short(at.name, 12)} ${compact(at.cardinality)}${at.plan ? ` ${at.plan}` : ''}`;
 }
 

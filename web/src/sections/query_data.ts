@@ -1,9 +1,10 @@
-// What sections of queries read: docs/schema/query.schema.json as types, and what several of their charts derive from it.
-import type { QuerySection } from '../model';
+// What several charts of a section of queries derive from it.
+import type { Query, QueryAt, QueryExecution, QuerySection } from '../types';
+import { chartColumn } from '../document';
 import { short } from '../parts/dom';
 import * as format from '../parts/format';
 
-export type TimeName = 'measured' | 'calculated' | 'cpu_blocked' | 'cpu_device';
+export type TimeName = Query['time'];
 export const TIMES: readonly TimeName[] = ['measured', 'calculated', 'cpu_blocked', 'cpu_device'];
 export const TIME_TITLE: Record<TimeName, string> = { measured: 'elapsed', calculated: 'Time_calc', cpu_blocked: 'CPU + blocked', cpu_device: 'CPU + device' };
 export const TIME_WORDS: Record<TimeName, string> = {
@@ -13,44 +14,9 @@ export const TIME_WORDS: Record<TimeName, string> = {
   cpu_device: "user + system time of the query's processes, and the time that devices served them",
 };
 
-export interface Figure { median_ns: number; mean_ns: number; sigma_ns: number }
-export interface Execution {
-  number: number; timed_out: boolean; started_at: string | null; measured_ns: number; cpu_ns: number | null; own_device_ns: number | null;
-  others_device_ns: number | null; run_delay_ns: number | null; read_bytes: number | null; rows: number; plan: string | null;
-  times_ns: Record<TimeName, number | null>; dropped_by: string[];
-}
-export interface At {
-  query: number; name: string; cardinality: number | null; table_bytes: number | null; plan: string | null; plan_hash: string | null; several_plans: boolean;
-  made: number; kept: number; dropped_by: string | null; fired: string[]; fired_afterwards: string[];
-  times: Record<TimeName, Figure | null>; unfiltered: Record<TimeName, Figure | null>; cpu: Figure | null; own_device: Figure | null; blocked: Figure | null;
-  read_share: number | null; executions: Execution[];
-}
+/** A plan as the program has it from every DBMS. */
 export interface PlanNode {
   node?: string; relation?: string; alias?: string; index?: string; join?: string; conditions?: unknown[]; details?: Record<string, unknown>; children?: PlanNode[];
-}
-export interface Check { name: string; fired: number; of: number }
-export interface Relation {
-  id: string; left: string; right: string; predicted: Grade; papers_r: number; r: number | null; p: number | null; observed: Grade | null; off: number | null;
-}
-export type Grade = 'low' | 'med' | 'high';
-export interface Query {
-  experiment: { name: string | null; text: string | null; scenario: string | null; queries: number; executions: number | null; cold: boolean; imported: boolean };
-  server: { dbms: string; version: string | null; settings: Record<string, unknown> | null; io_by_process: boolean };
-  options: { form: string; tick_ns: number | null; floor_ns: number };
-  texts: { query: number; name: string | null; sql: string | null }[];
-  plans: { hash: string; plan: PlanNode | null }[];
-  events: { kind: string; at: string | null; query: number | null; cardinality: number | null; plan: string | null; before: string | null; text: string | null }[];
-  at_made: number; at_kept: number; executions_made: number; executions_kept: number; time: TimeName; relative_error: number | null;
-  at: At[];
-  checks: { experiment: Check[]; execution: Check[]; at: Check[]; missing: string[] };
-  post: { checks: Check[]; kept_difference: number | null; dropped_difference: number | null; relative_error: number | null; constant: string[] } | null;
-  reading: { known: number; whole: number; less: number; more: number; warm: number } | null;
-  surroundings: { run_delay_share: number | null; steal_share: number | null; lost: number };
-  model: Relation[] | null;
-  deviations: string[];
-  items: { name: string; text: string }[];
-  paragraphs: string[]; // none: no_paragraphs says why
-  no_paragraphs: string | null;
 }
 
 const DBMS: Record<string, string> = { postgresql: 'PostgreSQL', mariadb: 'MariaDB', mysql: 'MySQL', sqlite: 'SQLite' };
@@ -68,7 +34,7 @@ export function atName(at: { name: string; cardinality: number | null }, most = 
   return at.cardinality === null ? short(at.name, most) : `${short(at.name, most)} at ${rows(at.cardinality)}`;
 }
 
-export interface OneQuery { query: number; name: string; sql: string | null; at: At[] }
+export interface OneQuery { query: number; name: string; sql: string | null; at: QueryAt[] }
 
 /** Queries in their order, each with its Q@Cs by cardinality. */
 export function queriesOf(q: Query): OneQuery[] {
@@ -86,18 +52,18 @@ export function queriesOf(q: Query): OneQuery[] {
 }
 
 /** The median to draw: of those kept, or where the Q@C is dropped, of all that ended. */
-export function medianOf(at: At, time: TimeName): number | null {
+export function medianOf(at: QueryAt, time: TimeName): number | null {
   const figures = at.dropped_by ? at.unfiltered : at.times;
   return figures[time]?.median_ns ?? null;
 }
 
 /** Executions that its figures are of. */
-export function counted(at: At): Execution[] {
+export function counted(at: QueryAt): QueryExecution[] {
   return at.executions.filter((x) => (at.dropped_by ? !x.timed_out : !x.dropped_by.length));
 }
 
 /** Least and most of the executions that count; null: none is known. */
-export function spread(at: At, time: TimeName): [number, number] | null {
+export function spread(at: QueryAt, time: TimeName): [number, number] | null {
   let low = Infinity;
   let high = -Infinity;
   for (const x of counted(at)) {
@@ -110,14 +76,15 @@ export function spread(at: At, time: TimeName): [number, number] | null {
 }
 
 /** other: neither CPU nor own I/O; not_cpu: the same where own I/O is not known, and may be in it. */
-export interface Split { at: At; n: number; measured: number; cpu: number | null; device: number | null; other: number | null; not_cpu: number | null; delay: number | null }
+export interface Split { at: QueryAt; n: number; measured: number; cpu: number | null; device: number | null; other: number | null; not_cpu: number | null; delay: number | null }
 
 /** Of each Q@C, in their order: means, so that they add up, as tare made them for its figures. */
 export function splitsOf(section: QuerySection, q: Query): Split[] {
   const rows: Split[] = [];
-  for (const block of section.charts['split']?.blocks.slice(0, 2) ?? []) {
-    block['query']?.forEach((_, i) => {
-      const of = (name: string) => block[name]![i] ?? null;
+  for (const block of [0, 1]) {
+    const column = (name: string) => chartColumn(section.charts['split'], block, name);
+    column('query')?.forEach((_, i) => {
+      const of = (name: string) => column(name)![i] ?? null;
       const at = q.at.find((a) => a.query === of('query') && (a.cardinality ?? 0) === of('cardinality'));
       const [measured, cpu, device] = [of('elapsed_ns')!, of('cpu_ns'), of('io_ns')];
       if (at) rows.push({ at, n: of('executions')!, measured, cpu, device, other: of('other_ns'), not_cpu: cpu === null || device !== null ? null : Math.max(0, measured - cpu), delay: of('run_delay_ns') });
@@ -126,21 +93,16 @@ export function splitsOf(section: QuerySection, q: Query): Split[] {
   return rows.sort((a, b) => q.at.indexOf(a.at) - q.at.indexOf(b.at));
 }
 
-export interface PlanChange { query: OneQuery; below: At; above: At }
+export interface PlanChange { query: OneQuery; below: QueryAt; above: QueryAt }
 
 /** Where the plan of a query is another one than at the cardinality before. */
 export function changesOf(one: OneQuery): PlanChange[] {
   const changes: PlanChange[] = [];
-  let last: At | null = null;
+  let last: QueryAt | null = null;
   for (const at of one.at) {
     if (!at.plan_hash) continue;
     if (last && last.plan_hash !== at.plan_hash) changes.push({ query: one, below: last, above: at });
     last = at;
   }
   return changes;
-}
-
-/** null: nothing is stored yet. */
-export function dataOf(section: QuerySection): Query | null {
-  return section.query as Query | null;
 }

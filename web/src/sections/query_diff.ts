@@ -1,5 +1,5 @@
 // Two runs of queries against each other, Q@C by Q@C.
-import type { Comparison, Doc, QuerySection } from '../model';
+import type { Doc, QueryCompare, QueryComparison, QueryPair, QuerySide } from '../types';
 import { axis, baseOption, chartCard, tip } from '../parts/chart';
 import { append, foreign, h, short, visible } from '../parts/dom';
 import { figure } from '../parts/figures';
@@ -8,23 +8,12 @@ import { whiskers } from '../parts/marks';
 import { table } from '../parts/table';
 import type { Theme } from '../parts/theme';
 import { compact } from './query_charts';
-import { atName, dataOf, dbmsName, TIME_TITLE, TIME_WORDS, type PlanNode, type TimeName } from './query_data';
+import { atName, dbmsName, TIME_TITLE, TIME_WORDS, type PlanNode } from './query_data';
 import { diffList } from './query_plans';
 import { longChart, rowsRoom, rowsSeen, rowsZoom } from './query_rows';
 
-interface Side { run: number | null; name: string | null; dbms: string; version: string | null; cold: boolean; kept: number }
-interface Pair {
-  query: number; name: string; cardinality: number | null; change: 'same' | 'slower' | 'faster' | 'only_base' | 'only_other'; same_plan: boolean;
-  base_plan: string | null; other_plan: string | null; plan_change: string | null; base_ns: number | null; other_ns: number | null;
-  ratio: number | null; ratio_low: number | null; ratio_high: number | null; p: number | null;
-}
-interface Diff {
-  base: Side; other: Side; time: TimeName; compared: number; plan_changes: number; slower: number; faster: number;
-  ratio: number | null; ratio_low: number | null; ratio_high: number | null; pairs: Pair[];
-}
-
-const WORDS: Record<Pair['change'], string> = { same: '· no difference shown', slower: '▲ slower', faster: '▼ faster', only_base: '− kept only in the base', only_other: '+ kept only in the other' };
-const SYMBOL: Partial<Record<Pair['change'], string>> = { same: 'circle', slower: 'triangle', faster: 'path://M0,0 L10,0 L5,9 Z' };
+const WORDS: Record<QueryPair['change'], string> = { same: '· no difference shown', slower: '▲ slower', faster: '▼ faster', only_base: '− kept only in the base', only_other: '+ kept only in the other' };
+const SYMBOL: Partial<Record<QueryPair['change'], string>> = { same: 'circle', slower: 'triangle', faster: 'path://M0,0 L10,0 L5,9 Z' };
 
 function ratio(value: number | null): string {
   return value === null ? format.DASH : `${value.toPrecision(3)}×`;
@@ -38,15 +27,15 @@ function dropped(value: number | null, gone: boolean): string {
   return gone && value !== null ? `(${format.ns(value)})` : format.ns(value);
 }
 
-function sideWords(side: Side): string {
+function sideWords(side: QuerySide): string {
   return [side.run === null ? null : `run ${side.run}`, side.name && short(side.name, 60), `${visible(dbmsName(side.dbms))} ${visible(side.version ?? '')}`.trim(), side.cold ? 'cold' : 'warm', `${side.kept} ${side.kept === 1 ? 'Q@C' : 'Q@Cs'} kept`].filter(Boolean).join(', ');
 }
 
-function colourOf(theme: Theme, change: Pair['change']): string {
+function colourOf(theme: Theme, change: QueryPair['change']): string {
   return change === 'slower' ? theme.bad : change === 'faster' ? theme.good : theme.muted;
 }
 
-function ratioOption(theme: Theme, d: Diff, list: Pair[]): Record<string, unknown> {
+function ratioOption(theme: Theme, d: QueryCompare, list: QueryPair[]): Record<string, unknown> {
   const base = baseOption(theme);
   const ends = list.flatMap((p) => [p.ratio_low ?? p.ratio!, p.ratio_high ?? p.ratio!]).filter((x) => x > 0);
   const low = Math.min(0.97, ...ends) / 1.02;
@@ -88,16 +77,16 @@ function ratioOption(theme: Theme, d: Diff, list: Pair[]): Record<string, unknow
   };
 }
 
-function planChanges(doc: Doc, comparison: Extract<Comparison, { kind: 'query' }>, list: Pair[]): HTMLElement | null {
+function planChanges(doc: Doc, comparison: QueryComparison, list: QueryPair[]): HTMLElement | null {
   const changed = list.filter((p) => !p.same_plan);
   if (!changed.length) return null;
   const planIn = (index: number, hash: string | null): PlanNode | null => {
     const section = doc.sections[index];
-    return section?.kind === 'query' && hash ? dataOf(section as QuerySection)?.plans.find((p) => p.hash === hash)?.plan ?? null : null;
+    return section?.kind === 'query' && hash ? section.query?.plans.find((p) => p.hash === hash)?.plan ?? null : null;
   };
   const card = h('div', { class: 'card' }, h('h3', {}, `Plans that changed (${changed.length})`));
   // the same change at other cardinalities is said once
-  const seen = new Map<string, Pair[]>();
+  const seen = new Map<string, QueryPair[]>();
   for (const p of changed) {
     const key = `${p.query} ${p.base_plan} ${p.other_plan}`;
     seen.set(key, [...(seen.get(key) ?? []), p]);
@@ -115,11 +104,11 @@ function planChanges(doc: Doc, comparison: Extract<Comparison, { kind: 'query' }
   return card;
 }
 
-export function queryComparison(doc: Doc, comparison: Extract<Comparison, { kind: 'query' }>): HTMLElement[] {
-  const d = comparison.diff as Diff;
+export function queryComparison(doc: Doc, comparison: QueryComparison): HTMLElement[] {
+  const d = comparison.diff;
   const name = `compared-${comparison.base}-${comparison.other}`;
   const list = d.pairs.filter((p) => p.ratio !== null && p.ratio > 0);
-  const madeIn = (index: number) => (doc.sections[index]?.kind === 'query' ? dataOf(doc.sections[index] as QuerySection)?.at_made : undefined) ?? 0;
+  const madeIn = (index: number) => { const section = doc.sections[index]; return (section?.kind === 'query' && section.query?.at_made) || 0; };
   const made = Math.max(madeIn(comparison.base), madeIn(comparison.other), d.pairs.length);
   const one = d.pairs.filter((p) => p.change === 'only_base' || p.change === 'only_other').length;
   const parts: (HTMLElement | null)[] = [
@@ -134,14 +123,14 @@ export function queryComparison(doc: Doc, comparison: Extract<Comparison, { kind
   if (list.length) {
     const worst = [...list].sort((a, b) => Math.abs(Math.log(b.ratio!)) - Math.abs(Math.log(a.ratio!))).slice(0, 3);
     const height = (rows: number) => Math.max(3, rows) * 20 + 90;
-    parts.push(longChart(`${name}-ratios`, chartCard<Pair>({
+    parts.push(longChart(`${name}-ratios`, chartCard<QueryPair>({
       name: `${name}-ratios`, title: 'Ratio of times', height: height(rowsSeen(list.length)),
       summary: `Time of the other run divided by that of the base, of ${list.length} Q@Cs with intervals of 95 %. Geometric mean ${ratio(d.ratio)}; ${d.slower} slower, ${d.faster} faster, ${d.plan_changes} with another plan. Furthest from equal: ${worst.map((p) => `${atName(p)} ${ratio(p.ratio)}`).join(', ')}.`,
       about: 'Right of 1 the other run takes longer. ▲ slower, ▼ faster, ● no difference shown; ⇄ and a ring: another plan. Bars are intervals of 95 %.',
       option: (theme) => ratioOption(theme, d, list),
     }), list.length, height).element);
   }
-  parts.push(!d.pairs.length ? h('p', { class: 'card' }, 'No Q@C was kept in either run: there is nothing to compare.') : h('div', { class: 'card' }, h('h3', {}, 'Each Q@C'), table<Pair>({
+  parts.push(!d.pairs.length ? h('p', { class: 'card' }, 'No Q@C was kept in either run: there is nothing to compare.') : h('div', { class: 'card' }, h('h3', {}, 'Each Q@C'), table<QueryPair>({
     name: `${name}-pairs`, caption: 'Each Q@C of both runs', rows: d.pairs, page: 20,
     columns: [
       { name: 'query', title: 'query', kind: 'text', of: (p) => p.name, most: 30 },

@@ -1,13 +1,13 @@
 // The causal model: what goes with what among the 25 measures, against what the paper predicts of 73 pairs.
-import type { QuerySection } from '../model';
+import type { Query, QueryRelation, QuerySection } from '../types';
 import { axis, baseOption, chartCard, tip } from '../parts/chart';
 import { h } from '../parts/dom';
 import * as format from '../parts/format';
 import { table } from '../parts/table';
 import type { Theme } from '../parts/theme';
-import type { Grade, Query, Relation } from './query_data';
 
-const SIGN: Record<Grade, string> = { low: '○', med: '◐', high: '●' };
+
+const SIGN: Record<QueryRelation['predicted'], string> = { low: '○', med: '◐', high: '●' };
 const WHO: Record<string, string> = { q: 'the query', u: 'utilities', d: 'daemons', o: 'the whole machine' };
 const WHAT: Record<string, string> = {
   user: 'user time', system: 'system time', blkio: 'blocked on I/O', reads: 'reads', writes: 'writes', nvcsw: 'voluntary switches', nivcsw: 'involuntary switches',
@@ -20,15 +20,15 @@ function words(measure: string): string {
   return WHO[who] && WHAT[what] ? `${WHAT[what]} of ${WHO[who]}` : measure;
 }
 
-function offWords(relation: Relation): string {
+function offWords(relation: QueryRelation): string {
   if (relation.off === null) return 'not known';
   return relation.off ? `✖ ${relation.off} ${relation.off === 1 ? 'level' : 'levels'}` : 'as predicted';
 }
 
-interface Cell { left: string; right: string; r: number | null; relation: Relation | null }
+interface Cell { left: string; right: string; r: number | null; relation: QueryRelation | null }
 
-function cells(matrix: NonNullable<QuerySection['matrix']>, model: Relation[]): Cell[] {
-  const of = new Map<string, Relation>();
+function cells(matrix: NonNullable<QuerySection['matrix']>, model: QueryRelation[]): Cell[] {
+  const of = new Map<string, QueryRelation>();
   for (const relation of model) {
     of.set(`${relation.left} ${relation.right}`, relation);
     of.set(`${relation.right} ${relation.left}`, relation);
@@ -78,8 +78,8 @@ function matrixOption(theme: Theme, measures: string[], list: Cell[], width: num
   };
 }
 
-function relations(section: QuerySection, model: Relation[]): HTMLElement {
-  return table<Relation>({
+function relations(section: QuerySection, model: QueryRelation[]): HTMLElement {
+  return table<QueryRelation>({
     name: `${section.anchor}-relations`, caption: 'Predicted relations', rows: model, page: 12, filter: true,
     columns: [
       { name: 'id', title: 'id', kind: 'text', of: (x) => x.id },

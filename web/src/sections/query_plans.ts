@@ -1,7 +1,8 @@
 // Plans as trees that fold, and what changes between two of them. The shape of a plan is described in src/subject/dbms/plan.h.
+import type { Query, QueryAt } from '../types';
 import { append, button, foreign, h, short, visible } from '../parts/dom';
 import { select } from '../parts/fields';
-import { changesOf, queriesOf, rows, type At, type OneQuery, type PlanNode, type Query } from './query_data';
+import { changesOf, queriesOf, rows, type OneQuery, type PlanNode } from './query_data';
 
 const DEEP = 24; // levels that are indented: deeper ones would run out of the card
 const MOST = 2000; // lines of a plan: comparing takes the product of two
@@ -155,8 +156,8 @@ export function diffList(before: PlanNode | null, after: PlanNode | null): HTMLE
 function where(one: OneQuery, hash: string): string {
   if (one.at.length === 1 && one.at[0]!.cardinality === null) return '';
   const parts: string[] = [];
-  let from: At | null = null;
-  let to: At | null = null;
+  let from: QueryAt | null = null;
+  let to: QueryAt | null = null;
   const put = () => { if (from && to) parts.push(from === to ? rows(from.cardinality) : `${rows(from.cardinality)} to ${rows(to.cardinality)}`); from = to = null; };
   for (const at of one.at) {
     if (at.plan_hash === hash) { from ??= at; to = at; } else put();
@@ -183,7 +184,7 @@ function oneQuery(q: Query, one: OneQuery): HTMLElement[] {
       plan ? tree(linesOf(plan), `plan ${letter} of ${short(one.name, 60)}`) : h('p', { class: 'muted' }, 'The plan itself is not stored.')));
   }
   for (const change of changesOf(one)) {
-    const of = (at: At) => q.plans.find((p) => p.hash === at.plan_hash)?.plan ?? null;
+    const of = (at: QueryAt) => q.plans.find((p) => p.hash === at.plan_hash)?.plan ?? null;
     append(plans, h('div', { class: 'plan' },
       h('h4', {}, `From ${change.below.plan} to ${change.above.plan}, between ${rows(change.below.cardinality)} and ${rows(change.above.cardinality)}`), diffList(of(change.below), of(change.above))));
   }

@@ -1,5 +1,5 @@
 // The page of a daemon study: figures, samples, zooms, daemons with their periods, cutoffs.
-import type { Doc, StudyDaemon, StudySection } from '../model';
+import type { Doc, StudyDaemon, StudySection } from '../types';
 import { axis, baseOption, chartCard, tip } from '../parts/chart';
 import { append, button, foreign, h, short } from '../parts/dom';
 import { figure, wide } from '../parts/figures';

@@ -1,9 +1,9 @@
 // What the page of a study computes of docs/schema/study.schema.json and of its samples.
-import type { StudyDaemon, StudyPeriod, StudyRun, StudySamples, StudySection, StudySeen } from '../model';
+import type { StudyDaemon, StudyPeriod, StudyRun, PageSamples, StudySection, StudySeen } from '../types';
 import * as format from '../parts/format';
 
 export type Which = 'short' | 'long';
-export interface Run { which: Which; run: StudyRun; samples: StudySamples | null }
+export interface Run { which: Which; run: StudyRun; samples: PageSamples | null }
 
 export function runsOf(section: StudySection): Run[] {
   const out: Run[] = [];

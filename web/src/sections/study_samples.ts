@@ -1,5 +1,5 @@
 // Samples over time, and when daemons ran long among them.
-import type { StudyDaemon, StudySection } from '../model';
+import type { StudyDaemon, StudySection } from '../types';
 import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../parts/chart';
 import { short } from '../parts/dom';
 import { select } from '../parts/fields';

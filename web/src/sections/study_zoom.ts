@@ -1,5 +1,5 @@
 // The dual-execution scatter at each zoom: small ones side by side, one of them large. Where samples are gone, the counts stand for them.
-import type { Level, StudySection } from '../model';
+import type { StudyLevel, StudySection } from '../types';
 import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../parts/chart';
 import { append, button, h } from '../parts/dom';
 import * as format from '../parts/format';
@@ -10,10 +10,10 @@ import type { Run } from './study_model';
 
 const SMALL = 104; // px
 
-const inside = (level: Level, a: number, b: number): boolean => a >= level.low_ns && a <= level.high_ns && b >= level.low_ns && b <= level.high_ns;
+const inside = (level: StudyLevel, a: number, b: number): boolean => a >= level.low_ns && a <= level.high_ns && b >= level.low_ns && b <= level.high_ns;
 
 /** A level in small: a sign on a button, whose words say the same. */
-function miniature(level: Level, points: Float64Array | null, next: Level | undefined): { canvas: HTMLCanvasElement; paint: () => void } {
+function miniature(level: StudyLevel, points: Float64Array | null, next: StudyLevel | undefined): { canvas: HTMLCanvasElement; paint: () => void } {
   const canvas = h('canvas', { width: SMALL * 2, height: SMALL * 2, 'aria-hidden': 'true', class: 'mini' });
   function paint(): void {
     const theme = current();
@@ -55,10 +55,10 @@ function miniature(level: Level, points: Float64Array | null, next: Level | unde
   return { canvas, paint };
 }
 
-const total = (level: Level): number => Math.max(1, level.neither + level.first + level.second + level.both);
+const total = (level: StudyLevel): number => Math.max(1, level.neither + level.first + level.second + level.both);
 
 /** The four counts and the middle of where they are. */
-function quadrants(level: Level): [n: number, x: number, y: number, words: string][] {
+function quadrants(level: StudyLevel): [n: number, x: number, y: number, words: string][] {
   const low = (level.low_ns + level.cut_ns) / 2;
   const high = (level.high_ns + level.cut_ns) / 2;
   return [[level.neither, low, low, 'neither is slow'], [level.first, high, low, 'the first is slow'], [level.second, low, high, 'the second is slow'], [level.both, high, high, 'both are slow']];
@@ -102,7 +102,7 @@ export function zoomCard(section: StudySection, { which, run, samples }: Run): H
   const out = button('Zoom out', () => show(at - 1), `Zoom out: the zoom before, ${which} run`);
   const deeper = button('Zoom in', () => show(at + 1), `Zoom in: the next zoom, ${which} run`);
 
-  function series(level: Level, theme: Theme) {
+  function series(level: StudyLevel, theme: Theme) {
     const next = levels[at + 1];
     const marks = {
       silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: theme.muted, type: 'dashed', width: 1 },
@@ -136,7 +136,7 @@ export function zoomCard(section: StudySection, { which, run, samples }: Run): H
     ];
   }
 
-  handle = chartCard<Level>({
+  handle = chartCard<StudyLevel>({
     name: `${section.anchor}-${which}-zooms`, title: `Zooms of the ${which} run`, height: 420,
     about: `Samples 1 and 2, 3 and 4 and so on against each other.${levels.length > 1 ? ' The frame is the next zoom: click in it, or choose one above.' : ''}${run.steadied ? ' The zooms were found in an ET without the variation of the program itself; the points are ET as it was measured.' : ''}${points ? '' : ' The samples are not in this report: circles are the counts of pairs.'}`,
     summary: `${levels.length} ${levels.length === 1 ? 'zoom' : 'zooms'} into pairs of samples of the ${which} run. ${levels.map((l, i) => `${i + 1}: ${l.shape}, ${l.first} first and ${l.second} second slow alone, ${l.both} both of ${format.figure(l.both_expected)} expected`).join('; ')}.`,

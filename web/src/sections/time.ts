@@ -1,5 +1,5 @@
 // A run of `tare time`: figures, samples, distribution, ledger, pairs, executions.
-import type { Doc, TimeSection } from '../model';
+import type { Doc, TimeSection } from '../types';
 import { h } from '../parts/dom';
 import { wide } from '../parts/figures';
 import { titleOf } from '../parts/titles';

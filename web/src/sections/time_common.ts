@@ -1,5 +1,6 @@
 // What the parts of a `time` section share: its columns by measure, who is selected, and small pieces of charts.
-import type { Measure, Summary, TimeSection } from '../model';
+import type { Measure } from '../document';
+import type { PageMeasure, Summary, TimeSection } from '../types';
 import type { Chart } from '../parts/chart';
 import { h } from '../parts/dom';
 import { field } from '../parts/fields';
@@ -44,6 +45,21 @@ export interface MeasureColumn {
   name: string;
   values: ArrayLike<number | null>;
 }
+
+export interface Shown extends PageMeasure {
+  kind: 'ns' | 'bytes' | 'percent' | 'number';
+  values: (number | null)[];
+}
+const KINDS: Partial<Record<PageMeasure['unit'], Shown['kind']>> = { ns: 'ns', bytes: 'bytes', share: 'percent' };
+
+/** What people are shown of every execution: the measures that the catalogue has a title for, where any execution has them. */
+export function measuresOf({ measures, columns }: TimeSection): Shown[] {
+  const of = columns as unknown as Record<string, (number | null)[] | null>;
+  return measures.flatMap((m) => (of[m.column] ? [{ ...m, kind: KINDS[m.unit] ?? 'number', values: of[m.column]! }] : []));
+}
+
+export const shownValue = (m: Shown, value: number | null | undefined): string =>
+  ({ ns: format.ns, bytes: format.bytes, percent: format.percent, number: m.unit === 'per_s' ? format.figure : format.count })[m.kind](value ?? null);
 
 export interface Time {
   section: TimeSection;

@@ -1,6 +1,6 @@
 // The dual-execution scatter: an execution against the one before it, and the zooms by which the central cluster is found. An infrequent
 // daemon meets one of a pair and makes an L; what fills the corner comes more often.
-import type { Level } from '../model';
+import type { StudyLevel } from '../types';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { append, button, freshId, h } from '../parts/dom';
 import * as format from '../parts/format';
@@ -47,7 +47,7 @@ function sorted(time: Time): Pairs {
   return { first, inside: those((i) => !outside(i)), outside: those(outside), dropped: those((i) => rule[i] !== KEPT || rule[i + 1] !== KEPT), low, high };
 }
 
-function levelWords(level: Level, i: number, n: number): string {
+function levelWords(level: StudyLevel, i: number, n: number): string {
   return `Zoom ${i + 1} of ${n}, ${format.ns(level.low_ns)} to ${format.ns(level.high_ns)}: ${SHAPE[level.shape]}. Above the cut at ${format.ns(level.cut_ns)}: `
     + `neither ${format.count(level.neither)}, the first ${format.count(level.first)}, the second ${format.count(level.second)}, both ${format.count(level.both)} `
     + `(by chance ${format.figure(level.both_expected)}).`;
@@ -120,7 +120,7 @@ export function dualCard(time: Time): HTMLElement | null {
   function rings(theme: Theme): Record<string, unknown> {
     return { id: 'chosen', name: 'selected', type: 'scatter', dimensions: ['x', 'y'], data: data(ringed()), ...ring(theme.accent, ringed().length), z: 5, emphasis: { disabled: true } };
   }
-  function zoomed(now: Level | undefined): Record<string, unknown>[] {
+  function zoomed(now: StudyLevel | undefined): Record<string, unknown>[] {
     const margin = now ? (now.high_ns - now.low_ns || 1) * 0.04 : 0;
     const of = (v: number) => Math.max(0, Math.min(100, ((v - min) / (max - min)) * 100));
     const [start, end] = now ? [of(now.low_ns - margin), of(now.high_ns + margin)] : [0, 100];

@@ -1,12 +1,12 @@
 // One execution, opened over the page: its ledger, who else ran, interrupts, processes, and its timeline where it was traced.
-import type { Detail } from '../model';
+import type { Detail } from '../types';
 import type { ChartHandle } from '../parts/chart';
 import { append, button, foreign, freshId, h } from '../parts/dom';
 import { figure } from '../parts/figures';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
 import { causeColour, current, meaning, onChange } from '../parts/theme';
-import { causeSwatch, executionName, KEPT, RULE_MEANS, RULE_WORDS, type Time } from './time_common';
+import { causeSwatch, executionName, KEPT, measuresOf, RULE_MEANS, RULE_WORDS, shownValue, type Time } from './time_common';
 import { traceCard } from './time_trace';
 
 const ROLES = ['subject', 'daemon', 'tare'] as const;
@@ -130,7 +130,7 @@ export function executionDialog(time: Time, run: string | null): HTMLElement {
         h('span', { class: 'grow' }), step(-1, 'the execution before'), step(1, 'the execution after'), button('Close', () => dialog.close(), 'close (Escape)')),
       h('dl', { class: 'figures' },
         ...time.columns.map((c) => figure(c.name, format.ns(c.values[position] ?? null))),
-        columns.rss ? figure('peak RSS', format.bytes(columns.rss[position] ?? null)) : null,
+        ...measuresOf(section).filter((m) => !time.columns.some((c) => c.values === m.values)).map((m) => figure(m.title, shownValue(m, m.values[position]))),
         figure('began', format.ns(columns.at_us[position]! * 1000)),
         figure('counts', RULE_WORDS[rule]!)),
       rule === KEPT ? null : h('p', { class: 'note' }, `${RULE_WORDS[rule]}: ${RULE_MEANS[rule]}.`),

@@ -1,5 +1,6 @@
 // Figures first: means, what was dropped and why, what to beware of.
-import type { Measure, Summary } from '../model';
+import type { Measure } from '../document';
+import type { Summary } from '../types';
 import { codeText, foreign, h } from '../parts/dom';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';

@@ -1,5 +1,5 @@
 // How a measure is distributed: a histogram whose bins follow the zoom, and the density in the same units (executions a bin).
-import type { Measure } from '../model';
+import { chartColumn, type Measure } from '../document';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { below, binsOf } from '../parts/bins';
 import { choices } from '../parts/fields';
@@ -66,14 +66,14 @@ export function histogramCard(time: Time): ChartHandle {
   }
   /** The density, in executions a bin as wide as those shown. */
   function curve(key: 'all' | 'kept'): [number, number][] {
-    const density = section.charts[`density_${column.measure}`]?.blocks[0];
+    const density = section.charts[`density_${column.measure}`];
+    const [ns, per_ns] = [chartColumn(density, 0, 'value_ns'), chartColumn(density, 0, `${key}_per_ns`)];
     const first = bins[0];
-    if (!density || !first) return [];
+    if (!ns || !per_ns || !first) return [];
     const n = key === 'all' ? all.length : kept.length;
     const width = first[1] - first[0];
     const ratio = Math.log(first[1] / first[0]);
-    const ns = density['value_ns'] as number[];
-    return ns.map((x, i) => [x, (density[`${key}_per_ns`]![i] ?? 0) * n * (scale.value === 'log' ? x * ratio : width)] as [number, number]).filter(([x]) => x > 0 || scale.value !== 'log');
+    return ns.map((x, i) => [x!, (per_ns[i] ?? 0) * n * (scale.value === 'log' ? x! * ratio : width)] as [number, number]).filter(([x]) => x > 0 || scale.value !== 'log');
   }
   function series(theme: Theme): Record<string, unknown>[] {
     const [low, high] = axisRange();

@@ -1,5 +1,5 @@
 // Samples over time: who was kept, who was dropped by which rule, who did it.
-import type { Measure } from '../model';
+import type { Measure } from '../document';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { short } from '../parts/dom';
 import { choices } from '../parts/fields';

@@ -4,7 +4,7 @@ import { field } from '../parts/fields';
 import * as format from '../parts/format';
 import { remember } from '../parts/remember';
 import { table, type Column } from '../parts/table';
-import { executionName, MEASURE_WORDS, RULE_MEANS, RULE_WORDS, type Time } from './time_common';
+import { executionName, measuresOf, RULE_MEANS, RULE_WORDS, shownValue, type Time } from './time_common';
 
 /** A row is a position. */
 export function executionColumns(time: Time): Column<number>[] {
@@ -14,10 +14,9 @@ export function executionColumns(time: Time): Column<number>[] {
     { name: 'rule', title: 'counts', kind: 'text', of: (i) => RULE_WORDS[columns.rule[i]!] ?? '?', title_of: RULE_WORDS.map((w, i) => `${w}: ${RULE_MEANS[i]}`).join('; ') },
     { name: 'at_us', title: 'began', kind: 'number', of: (i) => columns.at_us[i], show: (i) => format.ns(columns.at_us[i]! * 1000), title_of: 'since the run began' },
   ];
-  for (const c of [...time.columns].sort((a, b) => Number(b.measure === 'et') - Number(a.measure === 'et'))) {
-    list.push({ name: `${c.measure}_ns`, title: c.name, kind: 'ns', of: (i) => c.values[i], title_of: MEASURE_WORDS[c.measure] });
+  for (const m of measuresOf(time.section)) {
+    list.push({ name: m.name, title: m.title, kind: m.kind, of: (i) => m.values[i], show: (i) => shownValue(m, m.values[i]), title_of: m.meaning });
   }
-  if (columns.rss) list.push({ name: 'rss_bytes', title: 'peak RSS', kind: 'bytes', of: (i) => columns.rss![i] });
   if (Object.keys(reasons).length) {
     list.push({ name: 'daemon', title: 'culprit', kind: 'text', of: (i) => reasons[i]?.daemon || null, most: 32 });
     list.push({ name: 'reason', title: 'why', kind: 'text', of: (i) => reasons[i]?.text || null, most: 120 });

@@ -1,5 +1,5 @@
 // Who had each CPU while a traced execution ran: a lane for each CPU, its interrupts above it, beneath them what the subject's threads waited for.
-import type { Detail, Trace } from '../model';
+import type { Detail, Trace } from '../types';
 import { axis, baseOption, chartCard, tip, zoom, type Chart, type ChartHandle } from '../parts/chart';
 import { short } from '../parts/dom';
 import * as format from '../parts/format';

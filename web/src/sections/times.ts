@@ -1,5 +1,6 @@
 // Several runs of `tare time` together: which is faster, how sure that is, and how the spread grows with the length of the task.
-import type { Comparison, Doc, Measure, Summary, TimeComparison, TimeSection } from '../model';
+import { chartColumn, type Measure } from '../document';
+import type { Doc, Summary, TimeComparison, TimeComparisonRow, TimeSection } from '../types';
 import { axis, baseOption, chartCard, tip, zoom, type ChartHandle } from '../parts/chart';
 import { foreign, h, short } from '../parts/dom';
 import { choices } from '../parts/fields';
@@ -22,7 +23,6 @@ interface Run {
   lines: string; // the same, for the narrow place beside an axis
 }
 
-type TimeCompared = Extract<Comparison, { kind: 'time' }>;
 
 const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'pin', 'arrow'];
 
@@ -58,7 +58,7 @@ function summaryOf(run: Run, measure: Measure): Summary | null {
 interface Row {
   run: Run;
   s: Summary | null;
-  c: TimeComparison | null;
+  c: TimeComparisonRow | null;
   reference: boolean;
 }
 
@@ -131,10 +131,10 @@ function meansCard(rows: Row[], measure: Measure, name: string, control: HTMLEle
 }
 
 function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string): HTMLElement | null {
-  const shown = rows.filter((r): r is Row & { c: TimeComparison } => r.c !== null && r.c.ratio !== null);
+  const shown = rows.filter((r): r is Row & { c: TimeComparisonRow } => r.c !== null && r.c.ratio !== null);
   if (!shown.length) return null;
-  const low = (c: TimeComparison) => c.ratio_low ?? c.ratio!;
-  const high = (c: TimeComparison) => c.ratio_high ?? c.ratio!;
+  const low = (c: TimeComparisonRow) => c.ratio_low ?? c.ratio!;
+  const high = (c: TimeComparisonRow) => c.ratio_high ?? c.ratio!;
   return chartCard<Row>({
     name: `${name}-ratios`, title: 'Against the reference', height: 110 + 34 * shown.length,
     about: `${MEASURE_NAME[measure]} divided by that of ${reference.label}, with 95 % interval; hollow: no difference shown.`,
@@ -162,7 +162,7 @@ function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string)
 }
 
 /** "14.0 (13.7 to 14.5)" */
-function ratioWords(c: TimeComparison): string {
+function ratioWords(c: TimeComparisonRow): string {
   const show = (v: number | null) => format.ratio(v, c.ratio_low, c.ratio_high);
   return show(c.ratio) + (c.ratio_low === null || c.ratio_high === null ? '' : ` (${show(c.ratio_low)} to ${show(c.ratio_high)})`);
 }
@@ -196,7 +196,7 @@ function known(s: Summary | null, measure: Measure): Summary | null {
   return s && isShare(measure) ? { ...s, stddev_ns: null, ci_low_ns: null, ci_high_ns: null } : s;
 }
 
-function compared(runs: Run[], comparison: TimeCompared | null, at: number): (HTMLElement | null)[] {
+function compared(runs: Run[], comparison: TimeComparison | null, at: number): (HTMLElement | null)[] {
   const judged = comparison?.measure ?? common(runs);
   const name = `together-${at}`;
   const of = (index: number) => runs.find((r) => r.index === index);
@@ -300,8 +300,9 @@ function densitiesCard(runs: Run[], first: Measure): HTMLElement | null {
   const medians = runs.flatMap((r) => r.section.kept[measure]?.median_ns ?? []);
   const scale = remember<'value' | 'log'>('together-density-scale', Math.max(...medians) > 5 * Math.min(...medians) ? 'log' : 'value');
   const shown = () => runs.flatMap((run) => {
-    const d = run.section.charts[`density_${measure}`]?.blocks[0] as { value_ns: number[]; kept_per_ns: (number | null)[] } | undefined;
-    return d && d.kept_per_ns[0] !== null ? [{ run, d: { ns: d.value_ns, kept: d.kept_per_ns as number[] }, i: run.place }] : [];
+    const density = run.section.charts[`density_${measure}`];
+    const [ns, kept] = [chartColumn(density, 0, 'value_ns') as number[], chartColumn(density, 0, 'kept_per_ns') as number[]];
+    return kept && kept[0] !== null ? [{ run, d: { ns, kept }, i: run.place }] : [];
   });
   type Point = { run: string; ns: number; density: number };
   const retick = calmly(() => {
@@ -356,7 +357,7 @@ function densitiesCard(runs: Run[], first: Measure): HTMLElement | null {
 export function timesTogether(doc: Doc): HTMLElement[] {
   const runs = runsOf(doc);
   if (runs.length < 2) return [];
-  const comparisons = doc.comparisons.filter((c): c is TimeCompared => c.kind === 'time');
+  const comparisons = doc.comparisons.filter((c): c is TimeComparison => c.kind === 'time');
   const cards = (comparisons.length ? comparisons : [null]).flatMap((c, i) => compared(runs, c, i));
   return [h('div', { class: 'cards' }, ...cards, spreadCard(runs), densitiesCard(runs, comparisons[0]?.measure ?? common(runs)))];
 }

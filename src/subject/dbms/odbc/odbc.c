@@ -420,11 +420,14 @@ static int plan(void *state, struct query_plan *into, struct error *err)
 	return failed ? error_prefix(err, "plan of the driver file") : 0;
 }
 
+#define PATIENCE 100 /* calls of query_cancel(), which come every 10 ms */
+
 struct query {
 	struct odbc *o;
 	struct dbms_execution x;
 	SQLRETURN rc;
-	atomic_bool cancelled;
+	atomic_bool cancelled, fetching;
+	unsigned asked; /* times to cancel */
 };
 
 static void query_work(void *context)
@@ -433,6 +436,7 @@ static void query_work(void *context)
 	struct odbc_link *l = &q->o->link;
 	q->x.begin_ns = clock_monotonic_ns();
 	q->rc = l->library->SQLExecute(q->o->statement);
+	atomic_store(&q->fetching, true);
 	if (odbc_good(q->rc))
 		q->rc = odbc_fetch_all(l, q->o->statement, &q->cancelled, &q->x.rows, NULL);
 	q->x.end_ns = clock_monotonic_ns();
@@ -442,8 +446,11 @@ static void query_work(void *context)
 static void query_cancel(void *context)
 {
 	struct query *q = context;
-	atomic_store_explicit(&q->cancelled, true, memory_order_relaxed);
-	q->o->link.library->SQLCancel(q->o->statement);
+	/* SQLite's driver frees the rows in SQLCancel(), also while another thread reads them.
+	 * Between two rows the flag is enough; only when it was in vain the driver is asked. */
+	atomic_store(&q->cancelled, true);
+	if (!atomic_load(&q->fetching) || ++q->asked > PATIENCE)
+		q->o->link.library->SQLCancel(q->o->statement);
 }
 
 static int execute(void *state, const struct dbms_wait *wait, struct dbms_execution *x,
