@@ -56,12 +56,12 @@ int kernel_refused(const char *deed, const char *programs, int number, struct er
 void kernel_empty_map(int map)
 {
 	char key[16], next[16]; /* the longest */
-	bool more = bpf_map_get_next_key(map, NULL, key) == 0;
-	while (more) {
-		more = bpf_map_get_next_key(map, key, next) == 0;
-		bpf_map_delete_elem(map, key);
-		memcpy(key, next, sizeof key);
-	}
+	/* again, should some have come meanwhile */
+	while (bpf_map_get_next_key(map, NULL, key) == 0)
+		for (bool more = true; more; memcpy(key, next, sizeof key)) {
+			more = bpf_map_get_next_key(map, key, next) == 0;
+			bpf_map_delete_elem(map, key);
+		}
 }
 
 bool kernel_tells_our_pids(void)
