@@ -1,4 +1,4 @@
-/* A page for a browser: runs, studies and comparisons as one document (web/src/model.ts says what
+/* A page for a browser: runs, studies and comparisons as one document (web/src/types.ts says what
  * is in it, docs/schema/page.schema.json for others), alone as JSON or within a self-contained HTML
  * file. */
 #ifndef TARE_REPORT_PAGE_PAGE_H

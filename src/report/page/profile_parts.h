@@ -35,11 +35,11 @@ uint64_t *call_tree_totals(const struct call_tree *t);
  * order. */
 bool *call_tree_choose(const struct call_tree *t, size_t most);
 
-/* The tree of calls (web/src/model.ts: Tree), a new reference. Beyond `most` nodes the smallest
+/* The tree of calls (web/src/types.ts: Tree), a new reference. Beyond `most` nodes the smallest
  * leaves are counted in their callers: *folded of them, with so many samples of their own. */
 json_t *page_profile_tree(const struct profile *p, size_t most, size_t *folded, uint64_t *samples);
 
-/* What changed between two of them, by the path of names (web/src/model.ts: Places of before and
+/* What changed between two of them, by the path of names (web/src/types.ts: Places of before and
  * after), for the nodes that page_profile_tree() gives with the same `most`. */
 json_t *page_profile_places(const struct profile *before, const struct profile *after, size_t most);
 
