@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "cmd/cmd.h"
 
 static const struct subcommand commands[] = {
@@ -49,23 +48,6 @@ static void usage(FILE *to)
 	fputs("\n'tare COMMAND --help' tells more; 'man tare' tells all.\n", to);
 }
 
-static int unknown(const char *word)
-{
-	struct error err = ERROR_INIT;
-	const char *names[sizeof commands / sizeof *commands] = { NULL };
-	for (size_t i = 0; commands[i].name; i++)
-		names[i] = commands[i].name;
-	const char *near = nearest_word(word, names);
-	char shown[128];
-	text_display(word, shown, sizeof shown);
-	error_set(&err, EXIT_USAGE, "unknown command '%s'", shown);
-	if (near)
-		error_hint(&err, "did you mean 'tare %s'?", near);
-	else
-		error_hint(&err, "'tare --help' lists the commands");
-	return cmd_fail(&err);
-}
-
 static int run(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -93,7 +75,7 @@ static int run(int argc, char **argv)
 		lab_access_close(&lab);
 		return code;
 	}
-	return unknown(name);
+	return cmd_unknown(commands, NULL, name, false);
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
-/* A growing array: ARRAY(int) list = {0}; array_push(&list, 7); array_release(&list).
- * Memory exhaustion ends the process: there is nothing useful to do then, and
- * every execution so far is already committed. */
+/* A growing array: ARRAY(int) list = {0}; array_push(&list, 7); array_release(&list). Running out
+ * of memory ends the process: nothing useful can be done, and every execution so far is already
+ * committed. */
 #ifndef TARE_BASE_ARRAY_H
 #define TARE_BASE_ARRAY_H
 
@@ -14,7 +14,7 @@
 		size_t count, capacity; \
 	}
 
-/* Room for `extra` more items. */
+/* Makes room for `extra` more items. */
 #define array_reserve(a, extra) \
 	((a)->items =           \
 		 array_grow((a)->items, &(a)->capacity, (a)->count + (extra), sizeof *(a)->items))
@@ -31,7 +31,7 @@
 			qsort((a)->items, (a)->count, sizeof *(a)->items, (by)); \
 	} while (0)
 
-/* Gives back the room that is not used: for many small ones that stay. */
+/* Frees unused room, for many small arrays that stay. */
 #define array_fit(a)                                                                        \
 	do {                                                                                \
 		if ((a)->count && (a)->count < (a)->capacity) {                             \
@@ -56,7 +56,7 @@ void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
 void xfree(void *p);
-/* The same of a list of texts that is ended by NULL; NULL is an empty one. */
+/* Copies and frees a list of texts that ends with NULL; NULL is an empty list. */
 char **xstrdup_all(const char *const *texts) __attribute__((malloc, returns_nonnull));
 void xfree_all(char **texts);
 

@@ -9,11 +9,11 @@
 
 #include "base/strbuf.h"
 
-/* "0,2-3". False when it is not such a list, or names more CPUs than a cpu_set_t holds. */
+/* "0,2-3". False if it is not such a list, or names more CPUs than a cpu_set_t holds. */
 bool cpus_parse(const char *text, cpu_set_t *set);
-/* Whether the kernel lets this thread run on one of them, isolated ones included. */
+/* Whether the kernel lets this thread run on one of them, including isolated ones. */
 bool cpus_usable(const cpu_set_t *set);
-/* The other way round, of ascending numbers: "0,2-3". */
+/* Writes ascending numbers as "0,2-3". */
 void cpus_text(const uint32_t *cpus, size_t count, struct strbuf *out);
 
 #endif

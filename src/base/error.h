@@ -30,7 +30,7 @@ struct error {
 int error_set(struct error *err, enum exit_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same, followed by ": " and what errno stands for. */
+/* Like error_set(), followed by ": " and the text of errno. */
 int error_errno(struct error *err, enum exit_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -114,9 +114,8 @@ static int write_in_place(const char *path, const char *bytes, size_t length)
 
 static int write_beside(const char *path, const char *bytes, size_t length)
 {
-	SCOPED(strbuf_release) struct strbuf beside = { 0 };
-	strbuf_printf(&beside, "%s.XXXXXX", path);
-	int fd = mkostemp(beside.text, O_CLOEXEC);
+	FREED char *beside = xprintf("%s.XXXXXX", path);
+	int fd = mkostemp(beside, O_CLOEXEC);
 	if (fd < 0)
 		return -1;
 	mode_t mask = umask(0);
@@ -124,10 +123,10 @@ static int write_beside(const char *path, const char *bytes, size_t length)
 	int failed = write_all(fd, bytes, length) || fchmod(fd, 0666 & ~mask);
 	failed |= close(fd) != 0;
 	if (!failed)
-		failed = rename(beside.text, path);
+		failed = rename(beside, path);
 	if (failed) {
 		int saved = errno;
-		unlink(beside.text);
+		unlink(beside);
 		errno = saved;
 	}
 	return failed ? -1 : 0;

@@ -77,9 +77,8 @@ static int unknown_long(struct parse *p, const char *name)
 	array_push(&names, "help");
 	array_push(&names, NULL);
 	const char *near = nearest_word(name, names.items);
-	char shown[128];
-	text_display(name, shown, sizeof shown);
-	error_set(p->err, EXIT_USAGE, "%s: unknown option '--%s'", p->command, shown);
+	error_set(p->err, EXIT_USAGE, "%s: unknown option '--%s'", p->command,
+		  DISPLAYED(name, 128));
 	if (near)
 		error_hint(p->err, "did you mean '--%s'?", near);
 	else

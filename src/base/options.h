@@ -49,19 +49,20 @@ typedef ARRAY(struct option_spec) spec_list;
 
 enum help { HELP_NONE, HELP_SHORT, HELP_ALL };
 
-/* Adds --help/-h and --help-all itself: *help is set and the rest not judged. The error names the
- * option and what was wrong with it, with the likely meant name as hint; its code is EXIT_USAGE. */
+/* Adds --help/-h and --help-all; if one is given, *help is set and the rest is not checked. The
+ * error (EXIT_USAGE) names the option and what is wrong with it; the hint has the name that was
+ * probably meant. */
 int options_parse(const char *command, const struct option_spec *specs, int argc, char **argv,
 		  text_list *operands, enum help *help, struct error *err);
 
-/* The option lines of --help or --help-all, at most 80 columns. */
+/* The option lines of --help or --help-all, at most 80 columns wide. */
 void options_help(const struct option_spec *specs, enum help help, struct strbuf *out);
 
-/* Of candidates (NULL-terminated), the one the user most likely meant, or NULL. */
+/* The candidate (NULL-terminated) that the user most likely meant, or NULL. */
 const char *nearest_word(const char *word, const char *const *candidates);
 
-/* Splits as a POSIX shell would split words: quotes and backslashes, no expansion. -1 on an
- * unclosed quote. words gets malloc'ed strings and a final NULL (not counted). */
+/* Splits words as a POSIX shell does: quotes and backslashes, without expansion. Returns -1 on an
+ * unclosed quote. words gets malloc'ed strings and a final NULL, which is not counted. */
 typedef ARRAY(char *) word_list;
 int words_split(const char *text, word_list *words, struct error *err);
 void words_release(word_list *words);

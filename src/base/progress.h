@@ -1,4 +1,4 @@
-/* A progress line on stderr, drawn only when that is a terminal. One at a time. */
+/* A progress line on stderr, drawn only if that is a terminal. Only one at a time. */
 #ifndef TARE_BASE_PROGRESS_H
 #define TARE_BASE_PROGRESS_H
 
@@ -12,11 +12,11 @@ struct progress {
 	const char *label;
 };
 
-/* wanted false: never drawn. */
+/* wanted false: never draw it. */
 void progress_init(struct progress *p, const char *label, bool wanted);
 /* done of total (0: unknown). Redraws at most ten times a second. `note` may be NULL. */
 void progress_update(struct progress *p, size_t done, size_t total, const char *note);
-/* Whether progress_update() would draw now: lets a caller skip making the note. */
+/* Whether progress_update() would draw now, so that a caller need not make the note. */
 bool progress_due(const struct progress *p);
 void progress_clear(struct progress *p);
 

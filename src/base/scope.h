@@ -1,5 +1,5 @@
-/* Locals that are given back when their scope ends, however it is left:
- * `FREED char *text = file_read(path);`. What is handed on to somebody else must not be one. */
+/* Locals that are released when their scope ends, however it is left: `FREED char *text =
+ * file_read(path);`. Do not use it for a value that is passed on to another owner. */
 #ifndef TARE_BASE_SCOPE_H
 #define TARE_BASE_SCOPE_H
 

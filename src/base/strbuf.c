@@ -80,6 +80,16 @@ char *strbuf_detach(struct strbuf *sb)
 	return text;
 }
 
+char *xprintf(const char *fmt, ...)
+{
+	struct strbuf sb = { 0 };
+	va_list args;
+	va_start(args, fmt);
+	strbuf_vprintf(&sb, fmt, args);
+	va_end(args);
+	return strbuf_detach(&sb);
+}
+
 void strbuf_release(struct strbuf *sb)
 {
 	free(sb->text);

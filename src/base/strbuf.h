@@ -1,5 +1,5 @@
-/* A growing NUL-terminated string: struct strbuf sb = {0}; text is NULL until something is added.
- */
+/* A growing NUL-terminated string: struct strbuf sb = {0}; text is NULL until something is
+ * added. */
 #ifndef TARE_BASE_STRBUF_H
 #define TARE_BASE_STRBUF_H
 
@@ -24,5 +24,8 @@ void strbuf_clear(struct strbuf *sb);		  /* keeps the memory */
 const char *strbuf_text(const struct strbuf *sb); /* never NULL */
 char *strbuf_detach(struct strbuf *sb);		  /* the caller frees; never NULL */
 void strbuf_release(struct strbuf *sb);
+
+/* A newly allocated text. The caller frees it. */
+char *xprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 
 #endif

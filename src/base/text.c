@@ -105,6 +105,13 @@ void text_display(const char *s, char *out, size_t size)
 		out[used] = '\0';
 }
 
+struct displayed text_displayed(const char *s, size_t size)
+{
+	struct displayed made;
+	text_display(s, made.text, size < sizeof made.text ? size : sizeof made.text);
+	return made;
+}
+
 char *text_utf8(const char *s)
 {
 	struct strbuf out = { 0 };

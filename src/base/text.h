@@ -1,4 +1,4 @@
-/* Text that came from elsewhere, made safe to show; numbers with units. */
+/* Makes text from elsewhere safe to show; formats numbers with units. */
 #ifndef TARE_BASE_TEXT_H
 #define TARE_BASE_TEXT_H
 
@@ -6,32 +6,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many bytes the UTF-8 sequence at s takes; 0 when it is not valid (overlong, surrogate, cut).
- */
+/* The length of the UTF-8 sequence at s; 0 if it is invalid (overlong, surrogate, truncated). */
 size_t utf8_length(const char *s, size_t available);
 
-/* Columns a terminal uses for valid UTF-8 text (combining marks 0, wide East Asian 2). */
+/* The columns that valid UTF-8 text takes in a terminal (combining marks 0, wide East Asian 2). */
 size_t text_width(const char *s);
 
-/* A copy that can be printed on one line: control characters as \n, \t or \xNN, invalid UTF-8 as
- * \xNN. Cut at size with a final "…". */
+/* A copy that prints on one line: control characters become \n, \t or \xNN, invalid UTF-8 \xNN. Cut
+ * at size with a final "…". */
 void text_display(const char *s, char *out, size_t size);
+/* The same as an argument of one call: DISPLAYED(name, 64), of at most 256 bytes. */
+#define DISPLAYED(s, size) (text_displayed(s, size).text)
+struct displayed {
+	char text[256];
+};
+struct displayed text_displayed(const char *s, size_t size);
 
-/* A copy that is valid UTF-8 (invalid bytes become U+FFFD); the caller frees. For JSON and
- * databases. */
+/* A valid UTF-8 copy for JSON and databases (invalid bytes become U+FFFD). The caller frees it. */
 char *text_utf8(const char *s);
 
-/* The same words as a POSIX shell would read them back: quoted only where needed; the caller frees.
- */
+/* The text, quoted if needed, so that a POSIX shell reads it back. The caller frees it. */
 char *text_shell_quoted(const char *s);
 
 bool text_ends_with(const char *s, const char *end);
 
-/* FNV-1a of 64 bits: the same for ever. */
+/* FNV-1a with 64 bits: the value never changes between versions. */
 uint64_t text_hash(const char *s);
 
-/* "1.234 s", "45.6 ms", "789 µs", "12 ns": a time in its natural unit, to `digits` significant
- * digits. */
+/* "1.234 s", "45.6 ms", "12 ns": a time in its natural unit with `digits` significant digits. */
 void text_duration(double ns, int digits, char *out, size_t size);
 
 /* "1.2 MiB". */

@@ -1,4 +1,4 @@
-/* The build-id in the notes of an ELF file. Hostile files are fine. */
+/* Reads the build-id in the notes of an ELF file. Hostile files are handled. */
 #ifndef TARE_BINARY_BUILD_ID_H
 #define TARE_BINARY_BUILD_ID_H
 
@@ -8,10 +8,10 @@
 
 #include "record/profile.h"
 
-/* Into o's build_id; false, and o untouched: there is none, or one that is longer than the kernel
- * would tell. */
+/* Sets o's build_id. Returns false, and leaves o untouched, if there is none or it is longer than
+ * the kernel reports. */
 bool build_id_read(int fd, struct profile_object *o);
-/* The same of notes in memory. Its size; 0, and id untouched: none. */
+/* Like build_id_read(), for notes in memory. Returns its size; 0: none, and id is untouched. */
 uint8_t build_id_in_notes(const uint8_t *notes, size_t size, uint8_t id[BUILD_ID_MAX]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Bytes to instructions: capstone, and libopcodes where that gives up. */
+/* Disassembles with capstone, or with libopcodes where capstone fails. */
 #ifndef TARE_BINARY_DISASSEMBLE_H
 #define TARE_BINARY_DISASSEMBLE_H
 
@@ -8,9 +8,8 @@
 #include "base/error.h"
 #include "record/code.h"
 
-/* Of this machine's architecture. Every byte is in one instruction; what nobody can decode is
- * "(bad)" of one byte. Targets of jumps are shown as addresses. EXIT_ENVIRONMENT: built without a
- * disassembler. */
+/* For this machine's architecture. Every byte belongs to one instruction; an undecodable byte is
+ * "(bad)". Jump targets are shown as addresses. EXIT_ENVIRONMENT: built without a disassembler. */
 int disassemble(uint64_t address, const uint8_t *bytes, size_t size, instruction_list *into,
 		struct error *err);
 

@@ -1,4 +1,4 @@
-/* Names for addresses: functions, what is inlined in them, source lines. libdwfl finds the files
+/* Names for addresses: functions, inlined functions, source lines. libdwfl finds the files
  * (build-id directories, debug links, debuginfod); the answers come from sorted tables. */
 #ifndef TARE_BINARY_SYMBOLS_H
 #define TARE_BINARY_SYMBOLS_H
@@ -13,26 +13,26 @@
 struct symbols;
 
 struct symbols_options {
-	/* A new descriptor of an object's file, or -1; NULL: by its path. What it opens is checked
+	/* A new descriptor for an object's file, or -1; NULL: open its path. The file is checked
 	 * against the build-id (or inode) of the object. */
 	int (*open)(void *context, const struct profile_object *o);
 	void *context;
-	/* Called between objects, and about every 20 ms while one is read, so that whoever collects
-	 * can empty the kernel's buffers meanwhile; NULL: nobody. It must leave these symbols and
-	 * the profile that is filled alone. Later than that only where a library does something in
-	 * one piece: libdw a large unit's lines, libdebuginfod a wait for its server (a second). */
+	/* Called between objects, and about every 20 ms while one is read, so that a collector can
+	 * empty the kernel's buffers meanwhile; may be NULL. It must not touch these symbols or the
+	 * profile that is filled. It comes later only if a library takes long in one call: libdw
+	 * for the lines of a large unit, libdebuginfod waiting for its server (a second). */
 	void (*breathe)(void *context);
-	bool no_lines;		/* functions alone */
-	bool no_code;		/* keep no bytes of functions */
-	const char *debug_path; /* as in gdb's debug-file-directory; NULL: the usual */
-	size_t memory;		/* about what tables may take; the least used go; 0: 256 MB */
+	bool no_lines;		/* only functions */
+	bool no_code;		/* do not keep the code of functions */
+	const char *debug_path; /* like gdb's debug-file-directory; NULL: the default */
+	size_t memory; /* approximate limit of the tables; the least used are dropped; 0: 256 MB */
 };
 
 struct symbols *symbols_new(const struct symbols_options *options);
 void symbols_free(struct symbols *s);
 
-/* Gives every location of p that has none its address and frames, and every function with samples
- * its code. Never fails: what cannot be found stays without frames. Files are read once. */
+/* Sets address and frames of every location of p that has none, and the code of every function with
+ * samples. It never fails: what cannot be found stays without frames. Files are read once. */
 void symbols_fill(struct symbols *s, struct profile *p);
 
 #endif

@@ -46,9 +46,9 @@ static bool find_by_build_id(struct debug_file *d, const char *directories, cons
 {
 	if (size < 2)
 		return false;
-	char *copy = xstrdup(directories ? directories : USUAL_DIRECTORIES), *rest = copy;
+	FREED char *copy = xstrdup(directories ? directories : USUAL_DIRECTORIES);
 	bool found = false;
-	for (char *dir; !found && (dir = strsep(&rest, ":"));) {
+	for (char *dir, *rest = copy; !found && (dir = strsep(&rest, ":"));) {
 		struct strbuf name = { 0 };
 		if (*dir != '/')
 			continue;
@@ -59,7 +59,6 @@ static bool find_by_build_id(struct debug_file *d, const char *directories, cons
 		int fd = file_open_regular(name.text);
 		found = fits_build_id(d, fd, strbuf_detach(&name), id, size);
 	}
-	xfree(copy);
 	return found;
 }
 
@@ -153,18 +152,14 @@ static bool find_by_link(struct debug_file *d, const struct elf_image *main, con
 	bool found =
 		link_fits(d, main, &link, search->work, joined(path, length, "", link.name)) ||
 		link_fits(d, main, &link, search->work, joined(path, length, "/.debug", link.name));
-	const char *usual = search->directories ? search->directories : USUAL_DIRECTORIES;
-	char *copy = xstrdup(usual), *rest = copy;
-	for (char *dir; !found && (dir = strsep(&rest, ":"));) {
-		SCOPED(strbuf_release) struct strbuf below = { 0 };
+	FREED char *copy = xstrdup(search->directories ? search->directories : USUAL_DIRECTORIES);
+	for (char *dir, *rest = copy; !found && (dir = strsep(&rest, ":"));) {
 		if (*dir != '/')
 			continue;
-		strbuf_puts(&below, dir);
-		strbuf_add(&below, path, length);
+		FREED char *below = xprintf("%s%.*s", dir, (int)length, path);
 		found = link_fits(d, main, &link, search->work,
-				  joined(below.text, below.length, "", link.name));
+				  joined(below, strlen(below), "", link.name));
 	}
-	xfree(copy);
 	xfree(link.name);
 	return found;
 }

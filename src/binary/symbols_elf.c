@@ -290,7 +290,7 @@ static void add_packed(struct symbol_table *t, const struct elf_image *main)
 #ifdef TARE_LZMA
 	const uint64_t most = 64u << 20;
 	const struct elf_section *s = elf_image_section(main, ".gnu_debugdata");
-	uint8_t *packed = elf_image_section_bytes(main, s);
+	FREED uint8_t *packed = elf_image_section_bytes(main, s);
 	if (!packed)
 		return;
 	uint64_t limit = s->size < most / 64 ? s->size * 64 : most;
@@ -303,7 +303,6 @@ static void add_packed(struct symbol_table *t, const struct elf_image *main)
 	stream.next_out = bytes;
 	sound = sound && unpack(t->work, &stream, limit);
 	lzma_end(&stream);
-	xfree(packed);
 	if (!sound) {
 		xfree(bytes);
 	} else if (elf_image_open_memory(&inner, bytes, stream.total_out)) {

@@ -71,12 +71,11 @@ void kernel_parse(struct kernel_symbols *k, const char *text)
 {
 	symbol_table_release(&k->table);
 	forget_modules(k);
-	char *copy = xstrdup(text), *rest = copy;
+	FREED char *copy = xstrdup(text);
 	unsigned hidden = 0;
-	for (char *line; (line = strsep(&rest, "\n"));)
+	for (char *line, *rest = copy; (line = strsep(&rest, "\n"));)
 		if (!parse_line(k, line) && ++hidden > 1000 && !k->table.list.count)
 			break; /* kptr_restrict: all of them are 0 */
-	xfree(copy);
 	symbol_table_finish(&k->table);
 }
 
@@ -104,14 +103,12 @@ static char *read_kallsyms(struct work *work)
 {
 	struct strbuf text = { 0 };
 	char chunk[16384];
-	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	CLOSED int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 	while (fd >= 0 && ((n = read(fd, chunk, sizeof chunk)) > 0 || (n < 0 && errno == EINTR))) {
 		strbuf_add(&text, chunk, n > 0 ? (size_t)n : 0);
 		work_on(work, 256);
 	}
-	if (fd >= 0)
-		close(fd);
 	return strbuf_detach(&text);
 }
 

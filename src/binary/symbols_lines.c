@@ -185,11 +185,6 @@ struct build {
 	struct work *work;
 };
 
-static bool may_go_on(struct build *b)
-{
-	return b->entries < ENTRIES_MAX && work_on(b->work, 1);
-}
-
 static void walk(struct build *b, Dwarf_Die *parent, uint32_t node, unsigned depth);
 
 static void visit(struct build *b, Dwarf_Die *die, uint32_t node, unsigned depth)
@@ -229,7 +224,8 @@ static void walk(struct build *b, Dwarf_Die *parent, uint32_t node, unsigned dep
 	do {
 		b->entries++;
 		visit(b, &die, node, depth + 1);
-	} while (may_go_on(b) && dwarf_siblingof(&die, &next) == 0 && (die = next, true));
+	} while (b->entries < ENTRIES_MAX && work_on(b->work, 1) &&
+		 dwarf_siblingof(&die, &next) == 0 && (die = next, true));
 }
 
 static void add_segment(struct line_unit *u, uint64_t begin, uint32_t node)

@@ -1,5 +1,5 @@
-/* What the parts of symbols.c share. Everything here reads files that anyone may have written: each
- * read is checked against the size of the file, each count has an end. */
+/* Shared by the parts of symbols.c. All of this reads files that anyone may have written: each read
+ * is checked against the size of the file, and each count is limited. */
 #ifndef TARE_BINARY_SYMBOLS_PRIVATE_H
 #define TARE_BINARY_SYMBOLS_PRIVATE_H
 
@@ -13,30 +13,30 @@
 #include "binary/symbols.h"
 #include "record/profile.h"
 
-/* ---- symbols_work.c: what reading one file may take ---- */
+/* ---- symbols.c: limits of reading one file ---- */
 
 struct work {
-	void (*breathe)(void *context); /* NULL: nobody waits */
+	void (*breathe)(void *context); /* NULL: not needed */
 	void *context;
 	uint64_t left_ns; /* of CPU time; 0: nothing more is read */
 	uint64_t begun_ns, breathed_ns;
-	size_t steps; /* since the clocks were looked at */
+	size_t steps; /* since the clocks were last read */
 };
 
-#define WORK_LOOK 1024 /* steps between two looks at the clocks */
+#define WORK_LOOK 1024 /* steps between two readings of the clocks */
 
-/* What happens between these two is taken off what is left; they do not nest. */
+/* The time between these two is subtracted from what is left. They do not nest. */
 void work_begin(struct work *w);
 void work_end(struct work *w);
-/* Between them: so many small steps more. False: enough. NULL may always go on. */
+/* Between those two: counts this many more small steps. False: stop. NULL never stops. */
 bool work_on(struct work *w, size_t steps);
-/* Outside of them; calls breathe when it is time to. */
+/* Outside those two: calls breathe if it is due. */
 void work_breathe(struct work *w);
 
 /* ---- symbols_image.c: an ELF file, in a descriptor or in memory ---- */
 
 struct elf_segment {
-	uint64_t offset, address, size; /* size: of it in the file */
+	uint64_t offset, address, size; /* size: in the file */
 };
 struct elf_section {
 	const char *name; /* never NULL */
@@ -45,11 +45,11 @@ struct elf_section {
 };
 struct elf_image {
 	int fd;		 /* -1: none */
-	uint8_t *memory; /* NULL: by the descriptor */
+	uint8_t *memory; /* NULL: read from the descriptor */
 	uint64_t size;
 	bool is64;
 	uint16_t machine;
-	ARRAY(struct elf_segment) segments; /* those that are loaded */
+	ARRAY(struct elf_segment) segments; /* only those that are loaded */
 	ARRAY(struct elf_section) sections;
 	char *names;
 	uint8_t build_id[BUILD_ID_MAX];
@@ -57,30 +57,30 @@ struct elf_image {
 };
 
 /* False: not an ELF file of this machine's byte order. Takes over the descriptor or the memory
- * (from malloc), and frees it then, too. */
+ * (from malloc) in any case. */
 bool elf_image_open(struct elf_image *e, int fd);
 bool elf_image_open_memory(struct elf_image *e, uint8_t *memory, size_t size);
 void elf_image_close(struct elf_image *e);
-/* A copy with a NUL behind it, that the caller frees; NULL: not all of it is in the file, or it is
- * too large to be true. */
+/* A copy with a NUL after it, which the caller frees; NULL: a part is outside the file, or it is
+ * implausibly large. */
 uint8_t *elf_image_bytes(const struct elf_image *e, uint64_t offset, uint64_t size);
 uint8_t *elf_image_section_bytes(const struct elf_image *e, const struct elf_section *s);
-/* Its first bytes, at most so many; *size: how many. */
+/* Its first bytes, at most `most`; *size is how many. */
 uint8_t *elf_image_section_begin(const struct elf_image *e, const struct elf_section *s,
 				 uint64_t most, uint64_t *size);
 const struct elf_section *elf_image_section(const struct elf_image *e, const char *name);
 const struct elf_section *elf_image_section_of_type(const struct elf_image *e, uint32_t type);
-/* Between places in the file and addresses, as the program headers say. */
+/* Convert between places in the file and addresses, by the program headers. */
 bool elf_image_address(const struct elf_image *e, uint64_t offset, uint64_t *address);
 bool elf_image_offset(const struct elf_image *e, uint64_t address, uint64_t *offset);
-/* Of the [vdso] of this process. */
+/* Opens the [vdso] of this process. */
 bool elf_image_open_vdso(struct elf_image *e);
 
 /* ---- symbols_table.c: names, sorted by address ---- */
 
 struct symbol {
 	uint64_t start, end;
-	uint64_t reach; /* the largest end up to here */
+	uint64_t reach; /* the largest end so far */
 	uint32_t name;	/* in the table's names */
 	uint8_t binding, type;
 	uint16_t module; /* of the kernel; 0: the kernel itself */
@@ -89,41 +89,38 @@ struct symbol_table {
 	ARRAY(struct symbol) list;
 	struct strbuf names; /* each ends with NUL */
 	size_t names_most;   /* bytes; 0: NAMES_MAX */
-	struct work *work;   /* that it is made in; NULL: has no end */
-	bool latest;	     /* of several at one address, not the best but the last */
+	struct work *work;   /* the work that it is made in; NULL: no limit */
+	bool latest;	     /* of several at one address, take the last instead of the best */
 };
 
-/* Of one object: 64 MiB each. Symbols may share their names, so that a small file could ask for any
- * amount: symbol_table_room() bounds it by what the file has. */
+/* Limits of one object: 64 MiB each. Symbols may share their names, so a small file could ask for
+ * any amount; symbol_table_room() limits it by what the file has. */
 #define SYMBOLS_MAX (2u << 20)
 #define NAMES_MAX (64u << 20)
-#define NAME_LENGTH_MAX 16384 /* what is longer is cut */
+#define NAME_LENGTH_MAX 16384 /* longer names are cut */
 
-/* Names from here on take at most so many bytes. */
+/* Names from here on take at most this many bytes. */
 void symbol_table_room(struct symbol_table *t, uint64_t bytes);
-/* False: no room, and none for others. */
+/* False: there is no room, also for further ones. */
 bool symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, const char *name,
 		      uint8_t binding, uint8_t type);
-/* After the last: sorts, gives those without a size one, chooses among aliases as perf does. */
+/* Call it last: sorts, gives a size to those without one, and chooses among aliases like perf. */
 void symbol_table_finish(struct symbol_table *t);
 const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t address);
 const char *symbol_table_name(const struct symbol_table *t, const struct symbol *s);
 size_t symbol_table_memory(const struct symbol_table *t);
 void symbol_table_release(struct symbol_table *t);
 
-/* As people write it, without parameters, like perf; a copy where it is not mangled. Cut where it
- * is too long. */
+/* The demangled name without parameters, like perf, or a copy if it is not mangled. May be cut. */
 char *demangled(const char *name);
 
 /* ---- symbols_elf.c ---- */
 
-/* Of the file, or of its separate debug file where that has more. */
+/* Reads the symbols of the file, or of its separate debug file if that has more. */
 void symbol_table_read(struct symbol_table *t, const struct elf_image *main,
 		       const struct elf_image *debug);
 
-/* ---- symbols_pieces.c ---- */
-
-/* Functions by .eh_frame alone, called NAME+0xADDRESS. */
+/* Adds functions found only in .eh_frame, called NAME+0xADDRESS. */
 void symbol_table_read_pieces(struct symbol_table *t, const struct elf_image *e, const char *name);
 
 /* ---- symbols_debug.c: finding files with debug information ---- */
@@ -132,25 +129,24 @@ struct debug_file {
 	struct elf_image image; /* fd -1: none */
 	char *path;		/* NULL: none */
 };
-/* What no server has: to ask again is to wait again. */
+/* Build-ids that no server has, because asking again would mean waiting again. */
 struct absent_id {
 	uint8_t bytes[BUILD_ID_MAX], size;
 };
 struct absent {
 	ARRAY(struct absent_id) ids;
-	size_t next; /* that a new one replaces when there are too many */
+	size_t next; /* the entry that a new one replaces when there are too many */
 };
-/* How to search. */
 struct debug_search {
-	const char *directories; /* with colons between; NULL: the usual */
-	struct work *work;	 /* NULL: has no end */
+	const char *directories; /* separated by colons; NULL: the default */
+	struct work *work;	 /* NULL: no limit */
 	struct absent *absent;	 /* NULL: nothing is remembered */
-	/* A descriptor of the file with this build-id and its path (from malloc), or -1; NULL:
-	 * debuginfod is asked. */
+	/* A descriptor of the file with this build-id and its malloc'ed path, or -1; NULL: ask
+	 * debuginfod. */
 	int (*ask)(void *context, const uint8_t *id, size_t size, char **path);
 	void *context;
 };
-/* A separate file for one at `path`. */
+/* Finds a separate debug file for the file at `path`. */
 bool debug_file_find(struct debug_file *d, const struct elf_image *main, const char *path,
 		     const struct debug_search *search);
 void debug_file_close(struct debug_file *d);
@@ -158,26 +154,26 @@ void debug_file_close(struct debug_file *d);
 struct dwarf_files {
 	Dwarf *dwarf, *alternative; /* NULL: none */
 	int fd, alternative_fd;
-	size_t memory; /* copies, and what is unpacked */
+	size_t memory; /* copies and unpacked data */
 };
-/* Of the separate file (or NULL) or the main one. */
+/* Opens the separate file (or NULL) or the main one. */
 bool dwarf_files_open(struct dwarf_files *into, const struct elf_image *main, const char *path,
 		      const struct debug_file *debug, const struct debug_search *search);
 void dwarf_files_close(struct dwarf_files *d);
 
-/* ---- symbols_lines.c: what is inlined, and lines ---- */
+/* ---- symbols_lines.c: inlined functions and lines ---- */
 
 struct lines;
 struct line_frame {
-	const char *name; /* NULL: not known */
+	const char *name; /* NULL: unknown */
 	const char *decl_file, *file;
 	uint32_t decl_line, line;
 	bool inlined;
-	uint64_t start, size; /* of the function, where it is in one piece */
+	uint64_t start, size; /* of the function, if it is in one piece */
 };
 #define LINE_FRAMES_MAX 64
 
-/* Takes over the files. In work that has begun, and is kept for what is read on need. */
+/* Takes over the files. The work must have begun; it is kept for what is read later. */
 struct lines *lines_new(struct dwarf_files *files, struct work *work);
 void lines_free(struct lines *l);
 /* Innermost first; names and files are borrowed until the next call. 0: nothing is known. */
@@ -188,7 +184,7 @@ size_t lines_memory(const struct lines *l);
 
 struct kernel_symbols {
 	struct symbol_table table;
-	ARRAY(char *) modules;		  /* "[name]"; a symbol's is the one before its number */
+	ARRAY(char *) modules;		  /* "[name]"; a symbol's module is at its number - 1 */
 	ARRAY(struct elf_segment) memory; /* of kcore */
 	int kcore;
 	bool read;
@@ -203,7 +199,7 @@ const char *kernel_module(const struct kernel_symbols *k, const struct symbol *s
 size_t kernel_code(struct kernel_symbols *k, uint64_t address, uint8_t *into, size_t size);
 void kernel_release(struct kernel_symbols *k);
 
-/* Takes over a kernel that was read already. */
+/* Takes over a kernel that has already been read. */
 struct symbols *symbols_new_with_kernel(const struct symbols_options *options,
 					const struct kernel_symbols *kernel);
 
@@ -213,18 +209,17 @@ struct jit_map {
 	struct symbol_table table;
 	uint64_t size;
 	int64_t changed_ns;
-	bool known;	/* owner is */
+	bool known;	/* owner is known */
 	uint32_t owner; /* user of the process, seen while it lived */
 };
-/* When the process that was sampled began, and the first slice of the session. CLOCK_REALTIME; 0:
- * not known. */
+/* The begin of the sampled process and of the session's first slice, CLOCK_REALTIME; 0: unknown. */
 struct jit_times {
 	int64_t began_ns, session_ns;
 };
-/* Reads the map of the process when it is new or has changed. Maps stay in /tmp, and pids are used
- * again: believed is a map whose last change is not before the process began and not after another
- * process took over its pid. Where the profile does not tell when it began, /proc does; where it is
- * gone, too, the map must have changed within the session. */
+/* Reads the map of the process if it is new or has changed. Maps stay in /tmp and pids are reused,
+ * so a map is trusted only if it last changed after the process began and before another process
+ * got its pid. If the profile does not have the begin, /proc is used; if the process is gone, too,
+ * the map must have changed within the session. */
 void jit_refresh(struct jit_map *j, uint32_t pid, const struct jit_times *times);
 /* From the text of a perf map. */
 void jit_parse(struct jit_map *j, const char *text);

@@ -1,6 +1,7 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/text.h"
 
 #define FAIL_WIDTH 80
@@ -123,8 +123,8 @@ void cmd_add_specs(spec_list *into, const struct option_spec *specs, size_t coun
 
 /* ---- parts of a command ---- */
 
-static int unknown_part(const struct subcommand *parts, bool takes_command, const char *command,
-			const char *word)
+int cmd_unknown(const struct subcommand *parts, const char *command, const char *word,
+		bool takes_command)
 {
 	struct error err = ERROR_INIT;
 	struct strbuf all = { 0 };
@@ -137,13 +137,19 @@ static int unknown_part(const struct subcommand *parts, bool takes_command, cons
 	array_push(&names, NULL);
 	const char *near = nearest_word(word, names.items);
 	text_display(word, shown, sizeof shown);
-	error_set(&err, EXIT_USAGE, "%s: unknown subcommand '%s'", command, shown);
+	if (command)
+		error_set(&err, EXIT_USAGE, "%s: unknown subcommand '%s'", command, shown);
+	else
+		error_set(&err, EXIT_USAGE, "unknown command '%s'", shown);
 	if (near)
-		error_hint(&err, "did you mean 'tare %s %s'?", command, near);
+		error_hint(&err, "did you mean 'tare %s%s%s'?", command ? command : "",
+			   command ? " " : "", near);
 	else if (takes_command)
 		error_hint(&err, "a COMMAND comes after --: 'tare %s -- %s'", command, shown);
-	else
+	else if (command)
 		error_hint(&err, "one of: %s", strbuf_text(&all));
+	else
+		error_hint(&err, "'tare --help' lists the commands");
 	array_release(&names);
 	strbuf_release(&all);
 	return cmd_fail(&err);
@@ -167,7 +173,7 @@ int cmd_parts(const struct subcommand *parts, bool takes_command, struct lab_acc
 		argv[1] = was;
 		return code;
 	}
-	return unknown_part(parts, takes_command, argv[0], argv[1]);
+	return cmd_unknown(parts, argv[0], argv[1], takes_command);
 }
 
 /* ---- the terminal ---- */
@@ -234,16 +240,31 @@ struct plot_style cmd_plot_style(void)
 				    .ascii = !cmd_utf8() };
 }
 
-char *cmd_read_file(const char *path, const char *what, char shown[200], size_t *length,
-		    struct error *err)
+char *cmd_read_file(const char *path, size_t most, const char *words, char shown[200],
+		    size_t *length, struct error *err)
 {
 	bool standard = strcmp(path, "-") == 0;
-	char *text = file_read_bytes(standard ? "/dev/stdin" : path, length);
-	int why = errno;
+	struct strbuf text = { 0 };
+	char part[65536];
+	ssize_t n = 0;
 	text_display(standard ? "standard input" : path, shown, 200);
-	if (!text)
-		error_set(err, EXIT_USAGE, "%s%s: %s", what, shown, strerror(why));
-	return text;
+	int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	do {
+		size_t room = most - text.length;
+		n = fd < 0 ? -1 : read(fd, part, room < sizeof part ? room : sizeof part);
+		strbuf_add(&text, part, n > 0 ? (size_t)n : 0);
+	} while ((n > 0 && text.length < most) || (n < 0 && fd >= 0 && errno == EINTR));
+	if (n < 0)
+		error_set(err, EXIT_USAGE, "%s%s: %s", words, shown, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	*length = text.length;
+	strbuf_puts(&text, ""); /* of nothing, too, there is a text */
+	char *all = strbuf_detach(&text);
+	if (n >= 0)
+		return all;
+	free(all);
+	return NULL;
 }
 
 char *cmd_line(int argc, char **argv)

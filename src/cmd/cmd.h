@@ -1,8 +1,7 @@
-/* The commands. To add one: write cmd/NAME.c with `int cmd_NAME(struct lab_access *lab, int argc,
- * char
- * **argv)`, declare it here, give it a row in the table of main.c, which says what it needs, a man
- * page docs/man/tare-NAME.1.scd and a test tests/cli/NAME.bats. argv[0] is the command's name. The
- * value returned is the exit code (base/error.h). */
+/* The commands. To add one, write cmd/NAME.c with `int cmd_NAME(struct lab_access *lab, int argc,
+ * char **argv)`, declare it here, and add a row to the table of main.c, which says what it needs, a
+ * man page docs/man/tare-NAME.1.scd and a test tests/cli/NAME.bats. argv[0] is the command's name.
+ * The return value is the exit code (base/error.h). */
 #ifndef TARE_CMD_CMD_H
 #define TARE_CMD_CMD_H
 
@@ -47,20 +46,20 @@ int cmd_tag(struct lab_access *lab, int argc, char **argv);
 int cmd_time(struct lab_access *lab, int argc, char **argv);
 int cmd_version(void);
 
-/* Puts back what a tare that was killed had changed (measure/quiet.h), and says so; costs one call
- * of the kernel where there is nothing. Before any command. */
+/* Restores what a killed tare had changed (quiet/quiet.h), and says so. It costs one system call if
+ * there is nothing to do. Called before any command. */
 void cmd_quiet_recover(void);
 
-/* Prints "tare: text" and the hint on stderr; gives the exit code. */
+/* Prints "tare: text" and the hint on stderr, and returns the exit code. */
 int cmd_fail(const struct error *err);
 
-/* Prints "tare: text" on stderr: what is no error. */
+/* Prints "tare: text" on stderr, for messages that are not errors. */
 void cmd_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* For the log of what runs in the background, which is its stderr: the trouble, and that it is
- * over, once each. said: the last one. */
+/* For the log of a background process, which is its stderr: writes each trouble, and that it is
+ * over, once. said: the last one written. */
 void cmd_log_trouble(char said[ERROR_TEXT], const char *trouble, const char *over);
 
-/* Rows of a table of options that many commands have. */
+/* Option rows that many commands share. */
 #define LAB_OPTION(access, which)                                                            \
 	{                                                                                    \
 		0, "lab", OPTION_TEXT, &(access)->file, "FILE", which " (default: your own)" \
@@ -70,13 +69,14 @@ void cmd_log_trouble(char said[ERROR_TEXT], const char *trouble, const char *ove
 		'u', "time-unit", OPTION_CHOICE, into, TIME_UNIT_CHOICES, of \
 	}
 
-/* Parses; true when the command should go on. When false, *code is what to return: help was printed
- * or the error reported. usage: the "Usage:" lines, about: what stands above the options. */
+/* Parses the options. Returns true if the command should continue; otherwise *code is what to
+ * return: help was printed or the error was reported. usage: the "Usage:" lines; about: the text
+ * above the options. */
 bool cmd_options(const char *usage, const char *about, const struct option_spec *specs, int argc,
 		 char **argv, text_list *operands, int *code);
 
-/* Parses, and does the command: body gives its exit code, or -1 with the error, which is then
- * printed unless it has no text. options: what specs and body share. */
+/* Parses the options and runs body, which returns the exit code, or -1 with an error. The error is
+ * printed unless it has no text. options is shared by specs and body. */
 struct cmd_args {
 	int argc;
 	char **argv;
@@ -88,35 +88,41 @@ int cmd_run(const char *usage, const char *about, const struct option_spec *spec
 
 void cmd_add_specs(spec_list *into, const struct option_spec *specs, size_t count);
 
-/* Runs the part of a command that argv[1] names; the first where it names none. Its argv[0] is both
- * names, as "noise show". parts end with a name of NULL. takes_command: a COMMAND may come after
- * "--", and may have been forgotten there. */
+/* Runs the part of a command that argv[1] names, or the first if it names none. argv[0] becomes
+ * both names, such as "noise show". parts end with a name of NULL. takes_command: a COMMAND may
+ * follow "--", which the user may have forgotten. */
 int cmd_parts(const struct subcommand *parts, bool takes_command, struct lab_access *lab, int argc,
 	      char **argv);
 
-/* Whether to colour stdout: a terminal, and neither NO_COLOR nor TERM=dumb. */
-bool cmd_colour(void);
-bool cmd_utf8(void); /* by the locale; without one, yes */
+/* Says that none of the parts has this name, and which was probably meant. command: NULL for tare
+ * itself. */
+int cmd_unknown(const struct subcommand *parts, const char *command, const char *word,
+		bool takes_command);
 
-/* Prints the table on stdout; as text it fits the terminal, and is as wide as it wants elsewhere.
- */
+/* Whether to colour stdout: it is a terminal, and neither NO_COLOR nor TERM=dumb is set. */
+bool cmd_colour(void);
+bool cmd_utf8(void); /* by the locale; true without one */
+
+/* Prints the table on stdout. Text is fitted to a terminal, and has any width elsewhere. */
 void cmd_print_table(const struct table *t, enum table_format format);
 
-/* All of a file that a user named, "-" being standard input; shown: the same for messages. NULL: an
- * error "cannot read [what]...". The caller frees. */
-char *cmd_read_file(const char *path, const char *what, char shown[200], size_t *length,
-		    struct error *err);
+/* Reads at most `most` bytes of a file that a user named, because a device or a pipe may have no
+ * end. "-" is standard input; shown: its name for messages. NULL: an error that begins with
+ * `words`. The caller frees it. */
+#define READ_ALL (SIZE_MAX - 1)
+char *cmd_read_file(const char *path, size_t most, const char *words, char shown[200],
+		    size_t *length, struct error *err);
 
-/* "tare NAME ARGUMENTS" as a shell would read it; the caller frees. */
+/* "tare NAME ARGUMENTS" quoted for a shell. The caller frees it. */
 char *cmd_line(int argc, char **argv);
 
-/* Columns of the terminal on stdout, 80 when it is none. */
+/* The columns of the terminal on stdout; 80 if it is not one. */
 int cmd_columns(void);
-/* Its lines, 0 when stdout is none: then nothing is too long. */
+/* Its lines; 0 if stdout is not a terminal: then nothing is too long. */
 int cmd_lines(void);
 struct plot_style cmd_plot_style(void);
-struct style cmd_style(int unit); /* an enum time_unit, of a terminal that stdout is */
-/* Prints it on stdout and frees it. */
+struct style cmd_style(int unit); /* unit: an enum time_unit; for the terminal on stdout */
+/* Prints the text on stdout and frees it. */
 void cmd_print(struct strbuf *out);
 
 #endif

@@ -39,11 +39,6 @@ static struct tally tally_of(const finding_list *findings)
 	return t;
 }
 
-static bool is_shown(const struct finding *f, bool all)
-{
-	return all || f->severity > SEVERITY_OK;
-}
-
 /* Words from column `indent` on, no further than `columns` (a longer word stands alone). Broken
  * lines end in `glue`, so that a command can still be pasted. The cursor is at column `indent`. */
 static void print_wrapped(const char *text, size_t indent, size_t columns, const char *glue)
@@ -109,7 +104,7 @@ static void print_text(const finding_list *findings, bool all)
 	};
 	int columns = cmd_columns();
 	for (size_t i = 0; i < findings->count; i++)
-		if (is_shown(&findings->items[i], all))
+		if (all || findings->items[i].severity > SEVERITY_OK)
 			print_finding(&findings->items[i], columns < 80 ? (size_t)columns : 80,
 				      cmd_colour());
 	struct tally t = tally_of(findings);
@@ -140,27 +135,13 @@ static void print_findings_json(const struct machine *m, const finding_list *fin
 		json_object_set_new(counts, severity_name((enum severity)s),
 				    json_integer((json_int_t)t.of[s]));
 	for (size_t i = 0; i < findings->count; i++)
-		if (is_shown(&findings->items[i], all))
+		if (all || findings->items[i].severity > SEVERITY_OK)
 			json_array_append_new(list,
 					      json_shape(&finding_shape, &findings->items[i]));
 	json_object_set_new(root, "verdict", json_text(severity_name(t.worst)));
 	json_object_set_new(root, "counts", counts);
 	json_object_set_new(root, "findings", list);
 	print_json(root);
-}
-
-static void print_facts(const struct machine *m, bool json)
-{
-	if (json) {
-		json_t *root = json_header(m), *machine = json_machine(m);
-		json_object_set(root, "facts", json_object_get(machine, "facts"));
-		json_decref(machine);
-		print_json(root);
-		return;
-	}
-	char *text = machine_to_text(m);
-	fputs(text, stdout);
-	free(text);
 }
 
 /* The facts of this machine, or those that a file keeps in the form of --facts. */
@@ -172,7 +153,8 @@ static int facts_get(const struct doctor *o, struct machine *m, struct error *er
 	}
 	char shown[200];
 	size_t length;
-	char *text = cmd_read_file(o->from, "cannot read the facts in ", shown, &length, err);
+	char *text =
+		cmd_read_file(o->from, READ_ALL, "cannot read the facts in ", shown, &length, err);
 	if (!text)
 		return -1;
 	machine_from_text(m, text);
@@ -196,9 +178,16 @@ static int report(void *options, const struct cmd_args *args, struct error *err)
 		return -1;
 	doctor_judge(&m, &findings);
 	struct tally t = tally_of(&findings);
-	if (o->facts)
-		print_facts(&m, o->json);
-	else if (o->json)
+	if (o->facts && o->json) {
+		json_t *root = json_header(&m), *machine = json_machine(&m);
+		json_object_set(root, "facts", json_object_get(machine, "facts"));
+		json_decref(machine);
+		print_json(root);
+	} else if (o->facts) {
+		char *text = machine_to_text(&m);
+		fputs(text, stdout);
+		free(text);
+	} else if (o->json)
 		print_findings_json(&m, &findings, o->all);
 	else
 		print_text(&findings, o->all);

@@ -39,8 +39,9 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 	if (o->sizes)
 		emp_sizes(&l->run, view->executions, view->count, &judged, &sizes);
 	if (o->csv || o->markdown) {
-		struct table *t = o->sizes ? emp_sizes_table(&sizes)
-					   : emp_versions_table(&versions);
+		enum emp_measure measure = versions.rows[EMP_V5].measure;
+		struct table *t = o->sizes ? emp_sizes_table(&sizes, measure, NULL)
+					   : emp_versions_table(&versions, NULL);
 		cmd_print_table(t, o->csv ? TABLE_CSV : TABLE_MARKDOWN);
 		table_free(t);
 	} else if (o->json) {

@@ -133,7 +133,7 @@ static int export_trace(const struct export_options *o, struct lab *lab, const c
 	return failed;
 }
 
-/* Whether what was asked for is among what its kind has. */
+/* Whether what was asked for is among what its kind has; err NULL: only asked. */
 static int check_kind(const struct export_options *o, const struct run_form *form,
 		      enum subject_kind kind, int64_t id, struct error *err)
 {
@@ -142,6 +142,8 @@ static int check_kind(const struct export_options *o, const struct run_form *for
 	bool of_commands = o->unit != NOT_GIVEN || o->together;
 	if (kind == SUBJECT_COMMAND || (has & (1u << form->as) && !of_commands))
 		return 0;
+	if (!err)
+		return -1;
 	error_set(err, EXIT_USAGE, "run %lld is %s: it goes out %s", (long long)id,
 		  run_kind_words(kind), k->goes_out);
 	if (kind == SUBJECT_CPU)
@@ -149,17 +151,6 @@ static int check_kind(const struct export_options *o, const struct run_form *for
 	return error_hint(err, "'tare %s %lld' has %s of its own",
 			  kind == SUBJECT_SYSTEM ? "profile export" : run_kind_shower(kind),
 			  (long long)id, kind == SUBJECT_SYSTEM ? "formats" : "options");
-}
-
-/* The kinds that have what was asked for. */
-static unsigned kinds_of(const struct export_options *o, const struct run_form *form)
-{
-	unsigned kinds = LAB_OF(SUBJECT_COMMAND);
-	for (int k = 0; k < SUBJECT_KINDS && o->unit == NOT_GIVEN && !o->together; k++)
-		if ((o->executions ? run_kinds[k].of_executions : run_kinds[k].exports) &
-		    (1u << form->as))
-			kinds |= LAB_OF(k);
-	return kinds;
 }
 
 static int export_runs(void *options, const struct cmd_args *args, struct error *err)
@@ -175,13 +166,16 @@ static int export_runs(void *options, const struct cmd_args *args, struct error 
 	const struct load_options how = { .detail = LAB_PROCESSES };
 	const char *first = operands->count ? operands->items[0] : "last";
 	enum subject_kind kind = SUBJECT_COMMAND;
+	unsigned kinds = 0;
 	int64_t id = 0;
+	for (int k = 0; k < SUBJECT_KINDS; k++)
+		if (!check_kind(o, &form, (enum subject_kind)k, 0, NULL))
+			kinds |= LAB_OF(k);
 	if (o->perfetto && check_perfetto(o, operands, err))
 		return -1;
 	struct lab *lab = lab_access_open(o->lab, err);
-	if (!lab || (operands->count <= 1 &&
-		     (run_find_any(lab, first, kinds_of(o, &form), &id, &kind, err) ||
-		      check_kind(o, &form, kind, id, err))))
+	if (!lab || (operands->count <= 1 && (run_find_any(lab, first, kinds, &id, &kind, err) ||
+					      check_kind(o, &form, kind, id, err))))
 		return -1;
 	if (o->perfetto && kind == SUBJECT_COMMAND)
 		return export_trace(o, lab, first, operands->count > 1 ? operands->items[1] : NULL,

@@ -115,7 +115,7 @@ static int import(void *options, const struct cmd_args *args, struct error *err)
 	o->file = args->operands.items[0];
 	if (o->name && lab_check_name(o->name, err))
 		return -1;
-	char *text = cmd_read_file(o->file, "import: cannot read ", shown, &length, err);
+	char *text = cmd_read_file(o->file, READ_ALL, "import: cannot read ", shown, &length, err);
 	if (!text)
 		return -1;
 	int failed = imported_read(text, length, &list, err);

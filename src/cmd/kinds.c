@@ -63,14 +63,7 @@ static void render_profile(const loaded_list *runs, const struct run_form *form,
 
 static void render_queries(const loaded_list *runs, const struct run_form *form, struct strbuf *out)
 {
-	const struct query_display d = { 0 };
-	query_put(&runs->items[0],
-		  form->executions	     ? QUERY_AS_EXECUTIONS
-		  : form->as == RUN_TEXT     ? QUERY_AS_TEXT
-		  : form->as == RUN_JSON     ? QUERY_AS_JSON
-		  : form->as == RUN_MARKDOWN ? QUERY_AS_MARKDOWN
-					     : QUERY_AS_CSV,
-		  &d, out);
+	query_put(&runs->items[0], form->as, form->executions, &(struct query_display){ 0 }, out);
 }
 
 const struct run_kind run_kinds[SUBJECT_KINDS] = {

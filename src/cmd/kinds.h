@@ -1,5 +1,4 @@
-/* What can be made of a stored run, by its kind: one table that `show`, `export`, `report` and
- * `serve` go by. */
+/* What can be done with a run, by its kind: the table of `show`, `export`, `report` and `serve`. */
 #ifndef TARE_CMD_KINDS_H
 #define TARE_CMD_KINDS_H
 
@@ -19,22 +18,22 @@ enum run_form_as {
 };
 struct run_form {
 	enum run_form_as as;
-	bool executions; /* a row for each execution */
+	bool executions; /* one row per execution */
 	bool exported;	 /* for programs: all rows, whatever people see */
 	int unit;	 /* enum time_unit */
 };
 
 struct run_kind {
-	unsigned exports, of_executions; /* bits of the forms that `tare export` has of it */
-	const char *goes_out;		 /* says which they are */
-	void (*prepare)(struct lab *lab, int64_t id); /* before it is loaded; NULL: nothing */
-	/* Several runs only of commands. */
+	unsigned exports, of_executions; /* bits of the forms that `tare export` supports */
+	const char *goes_out;		 /* a text that lists them */
+	void (*prepare)(struct lab *lab, int64_t id); /* called before it is loaded; may be NULL */
+	/* Only commands may have several runs. */
 	void (*render)(const loaded_list *runs, const struct run_form *form, struct strbuf *out);
-	/* Its section of a page, loaded for that with page_options. */
+	/* Adds its section to a page. The run must be loaded with page_options. */
 	struct load_options page_options;
 	int (*add_to_page)(struct page *p, struct lab *lab, struct loaded_run *l, size_t runs,
 			   struct error *err);
-	/* The last section with that at `first`; NULL: all are compared at the end. */
+	/* Compares the last section with the one at `first`; NULL: all are compared at the end. */
 	void (*compare_on_page)(struct page *p, size_t first, const struct loaded_run *base,
 				const struct loaded_run *run);
 };

@@ -205,15 +205,6 @@ static void tell_refused(const quiet_list *items)
 	}
 }
 
-/* Without a partition the command is at least kept to the CPUs that others are kept from. */
-static bool has_partition(const quiet_list *made)
-{
-	for (size_t i = 0; i < made->count; i++)
-		if (strcmp(made->items[i].knob, "cpuset") == 0)
-			return made->items[i].state == QUIET_CHANGED;
-	return false;
-}
-
 static int around(struct quiet *q, const text_list *words)
 {
 	struct launch launch = { .inherit_input = true,
@@ -230,8 +221,12 @@ static int around(struct quiet *q, const text_list *words)
 		return cmd_fail(&err);
 	int failed = quiet_apply(&q->options, (int)getpid(), &made, &err);
 	tell_refused(&made);
-	if (q->isolate && !has_partition(&made))
-		launch.cpus = &q->set;
+	/* without a partition the command is at least kept to the CPUs that others are kept from */
+	launch.cpus = q->isolate ? &q->set : NULL;
+	for (size_t i = 0; i < made.count; i++)
+		if (strcmp(made.items[i].knob, "cpuset") == 0 &&
+		    made.items[i].state == QUIET_CHANGED)
+			launch.cpus = NULL;
 	if (!failed && !interrupted())
 		failed = run_command(q, l, &launch, words, &code, &err);
 	if (failed)
@@ -250,16 +245,6 @@ static int around(struct quiet *q, const text_list *words)
 }
 
 /* ---- the others ---- */
-
-static int plan(const struct quiet *q, struct error *err)
-{
-	quiet_list items = { 0 };
-	int failed = quiet_plan(&q->options, &items, err);
-	if (!failed)
-		print_list(q, &items);
-	quiet_list_release(&items);
-	return failed;
-}
 
 static int apply(struct quiet *q)
 {
@@ -384,8 +369,14 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 		return print_knobs(q);
 	if (q->status)
 		return print_status(q, err);
-	if (q->dry_run)
-		return plan(q, err) ? -1 : EXIT_DONE;
+	if (q->dry_run) {
+		quiet_list items = { 0 };
+		int failed = quiet_plan(&q->options, &items, err);
+		if (!failed)
+			print_list(q, &items);
+		quiet_list_release(&items);
+		return failed ? -1 : EXIT_DONE;
+	}
 	if (q->restore)
 		return restore(q, err) ? -1 : EXIT_DONE;
 	return command->count ? around(q, command) : apply(q);

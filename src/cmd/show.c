@@ -28,16 +28,6 @@ static void print_table(struct table *t, const struct run_view *v, plot_fn plot,
 	table_free(t);
 }
 
-static int show_ledger(const struct loaded_run *l, const struct run_view *view,
-		       const struct show_options *o, const struct style *style, struct strbuf *out,
-		       struct error *err)
-{
-	size_t only = LEDGER_OF_KEPT;
-	if (o->execution && loaded_find_execution(l, "show", o->execution, &only, err))
-		return -1;
-	return time_ledger(view, only, style, out) ? 0 : loaded_no_ledger(l, only, err);
-}
-
 /* What of a run is more than its report. */
 static int show_details(const loaded_list *list, const struct show_options *o, struct error *err)
 {
@@ -49,7 +39,13 @@ static int show_details(const loaded_list *list, const struct show_options *o, s
 		for (size_t i = 0; i < list->count && !failed; i++) {
 			if (i)
 				strbuf_putc(&out, '\n');
-			failed = show_ledger(&list->items[i], &views[i], o, &style, &out, err);
+			const struct loaded_run *l = &list->items[i];
+			size_t only = LEDGER_OF_KEPT;
+			failed = o->execution ? loaded_find_execution(l, "show", o->execution,
+								      &only, err)
+					      : 0;
+			if (!failed && !time_ledger(&views[i], only, &style, &out))
+				failed = loaded_no_ledger(l, only, err);
 		}
 	} else if (o->processes) {
 		for (size_t i = 0; i < list->count; i++)

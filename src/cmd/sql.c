@@ -133,36 +133,19 @@ static int query_from_stdin(const struct sql_options *o, struct error *err)
 
 /* ---- without a statement: what there is to ask ---- */
 
-/* Meanings wrap at the terminal's edge, under themselves. */
-static void print_wrapped(const char *text, int indent, int width)
-{
-	int at = indent;
-	while (*text) {
-		int n = (int)strcspn(text, " ");
-		if (at > indent && at + 1 + n > width) {
-			printf("\n%*s", indent, "");
-			at = indent;
-		} else if (at > indent) {
-			putchar(' ');
-			at++;
-		}
-		printf("%.*s", n, text);
-		at += n;
-		text += n + (text[n] == ' ');
-	}
-	putchar('\n');
-}
-
 static void print_view(void *context, const char *view, const char *column, const char *meaning)
 {
-	int *width = context;
-	if (column) {
-		printf("  %-22s", column);
-		print_wrapped(meaning, 24, *width);
-	} else {
-		printf("\n%s: ", view);
-		print_wrapped(meaning, (int)strlen(view) + 2, *width);
-	}
+	struct paragraph p = { .width = (size_t)cmd_columns() };
+	struct strbuf *out = context, first = { 0 };
+	if (column)
+		strbuf_printf(&first, "  %-22s", column);
+	else
+		strbuf_printf(&first, "%s: ", view);
+	strbuf_puts(out, column ? "" : "\n");
+	p.first = strbuf_text(&first);
+	p.indent = column ? 24 : strlen(view) + 2;
+	put_paragraph(out, &p, meaning);
+	strbuf_release(&first);
 }
 
 static void add_view(void *context, const char *view, const char *column, const char *meaning)
@@ -175,15 +158,18 @@ static void add_view(void *context, const char *view, const char *column, const 
 
 static int describe(const struct sql_options *o, struct error *err)
 {
-	int width = cmd_columns();
 	if (o->json || o->csv || o->tsv) {
 		struct rows rows = { .json = o->json, .array = json_array() };
 		int failed = lab_views(add_view, &rows, err);
 		print_rows(&rows, o, failed);
 		return failed;
 	}
-	fputs("What 'tare sql \"SELECT ...\"' can ask (times in ns, NULL is not seen):\n", stdout);
-	return lab_views(print_view, &width, err);
+	struct strbuf out = { 0 };
+	strbuf_puts(&out,
+		    "What 'tare sql \"SELECT ...\"' can ask (times in ns, NULL is not seen):\n");
+	int failed = lab_views(print_view, &out, err);
+	cmd_print(&out);
+	return failed;
 }
 
 static int run(void *options, const struct cmd_args *args, struct error *err)

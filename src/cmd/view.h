@@ -1,4 +1,4 @@
-/* Loaded runs as reports take them, and what several commands say of runs of commands. */
+/* Views of loaded runs for reports, and what several commands share for runs of commands. */
 #ifndef TARE_CMD_VIEW_H
 #define TARE_CMD_VIEW_H
 
@@ -9,38 +9,38 @@
 #include "report/time/report.h"
 #include "run/load.h"
 
-/* Views onto loaded runs; the array of those of commands is to be freed. */
+/* Views of loaded runs. The caller frees the array of the first. */
 struct run_view *loaded_views(const loaded_list *list);
 struct noise_view loaded_noise(const struct loaded_run *l);
 struct profile_subject loaded_profile(const struct loaded_run *l);
 struct query_view loaded_queries(const struct loaded_run *l);
 
-/* "7", or "w1" for a warm-up, to an index of the executions. */
+/* Converts "7", or "w1" for a warm-up, to an index of the executions. */
 int loaded_find_execution(const struct loaded_run *l, const char *command, const char *text,
 			  size_t *index, struct error *err);
-/* Why the run, or that execution of it (LEDGER_OF_KEPT: the kept ones), has no ledger: always -1,
- * with EXIT_ENVIRONMENT. */
+/* Explains why the run, or one execution (LEDGER_OF_KEPT: the kept ones), has no ledger. Always
+ * returns -1 with EXIT_ENVIRONMENT. */
 int loaded_no_ledger(const struct loaded_run *l, size_t only, struct error *err);
 
 /* "'b' is 1.25 times slower than 'a' in process time (exec): ..." */
 void comparison_sentence(const struct loaded_run *base, const struct loaded_run *other,
 			 const struct run_comparison *c, struct strbuf *out);
-/* The same as lines that fit the terminal. */
+/* Like comparison_sentence(), in lines that fit the terminal. */
 void put_comparison(const struct loaded_run *base, const struct loaded_run *other,
 		    const struct run_comparison *c, struct strbuf *out);
-/* What --measure chooses from; the best is EMP_MEASURES. */
+/* The choices of --measure; the best is EMP_MEASURES. */
 #define COMPARED_MEASURES "best|et|net|exec|tick"
 extern const enum emp_measure compared_measures[5];
 
-/* True, said on stderr, when it is slower by more than this share and not by chance, or when there
- * are too few executions for any difference to count. */
+/* Returns true, and says so on stderr, if it is significantly slower by more than this share, or if
+ * there are too few executions for any difference to be significant. */
 bool cmd_judge_slower(const struct run_comparison *c, double share);
 
-/* Loads a run, or with `together` all runs of its command line. */
+/* Loads a run or, with whole_study, all runs of its command line. */
 int cmd_add_run(loaded_list *list, struct lab *lab, int64_t id, bool whole_study,
 		const struct load_options *how, struct error *err);
-/* Opens the lab and loads the runs of commands that are named; `together`: with all
- * is asked for; with no name, the newest. */
+/* Opens the lab and loads the named runs of commands, or the newest if there are no names.
+ * whole_study: as above. */
 int cmd_load_runs(struct lab_access *in, const text_list *names, bool whole_study,
 		  const struct load_options *how, loaded_list *list, struct error *err);
 

@@ -218,24 +218,6 @@ static void add_execution(struct imported_run *run, const struct row *rows, size
 	array_push(&run->executions, x);
 }
 
-static int make_executions(struct reader *r, struct error *err)
-{
-	const struct row *rows = r->rows.items;
-	if (!r->rows.count)
-		return error_set(err, EXIT_USAGE, "there is no sample in it");
-	qsort(r->rows.items, r->rows.count, sizeof *rows, by_sample);
-	for (size_t i = 0, n; i < r->rows.count; i += n) {
-		n = 1;
-		while (i + n < r->rows.count && rows[i + n].run == rows[i].run &&
-		       rows[i + n].sample == rows[i].sample)
-			n++;
-		if (check_sample(rows + i, n, err))
-			return -1;
-		add_execution(&r->runs.items[rows[i].run], rows + i, n);
-	}
-	return 0;
-}
-
 int imported_read(const char *text, size_t length, imported_list *list, struct error *err)
 {
 	struct reader r = { 0 };
@@ -246,8 +228,20 @@ int imported_read(const char *text, size_t length, imported_list *list, struct e
 		if (got > 0 && read_row(&r, err))
 			got = -1;
 	}
-	if (!got)
-		got = make_executions(&r, err);
+	const struct row *rows = r.rows.items;
+	if (!got && !r.rows.count)
+		got = error_set(err, EXIT_USAGE, "there is no sample in it");
+	if (r.rows.count)
+		qsort(r.rows.items, r.rows.count, sizeof *rows, by_sample);
+	for (size_t i = 0, n; i < r.rows.count && !got; i += n) {
+		n = 1;
+		while (i + n < r.rows.count && rows[i + n].run == rows[i].run &&
+		       rows[i + n].sample == rows[i].sample)
+			n++;
+		got = check_sample(rows + i, n, err);
+		if (!got)
+			add_execution(&r.runs.items[rows[i].run], rows + i, n);
+	}
 	if (got)
 		imported_release(&r.runs);
 	else

@@ -46,17 +46,6 @@ struct reader {
 	struct query_run run;
 };
 
-static void list_columns(struct reader *r)
-{
-	struct field_cursor c = { .fields = query_execution_fields, .without = FIELD_NOT_CSV };
-	snprintf(r->columns[QUERY].name, NAME, "query");
-	snprintf(r->columns[CARDINALITY].name, NAME, "cardinality");
-	for (r->known = FIRST; r->known < MOST_COLUMNS && field_next(&c); r->known++) {
-		snprintf(r->columns[r->known].name, NAME, "%s", c.leaf.csv);
-		r->columns[r->known].of = c;
-	}
-}
-
 /* The one of this member of struct query_execution. */
 #define COLUMN_OF(r, member) column_at(r, offsetof(struct query_execution, member))
 static int column_at(const struct reader *r, size_t offset)
@@ -175,20 +164,6 @@ static const char *wanted_of(const struct field *f, bool ticks)
 				       : "a number from 0 on";
 }
 
-static int read_field(struct reader *r, size_t field, struct query_execution *x, struct error *err)
-{
-	const struct place *p = &r->places.items[field];
-	const struct field_cursor *c = &r->columns[p->column].of;
-	const char *text = r->csv.fields.items[field];
-	uint64_t value, unit = p->ticks ? r->tick_ns : 1;
-	if (!*text && p->column != COLUMN_OF(r, measured_ns))
-		return 0; /* it is missing already */
-	if (!number_in(text, c->leaf.kind == FIELD_HASH ? 16 : 10, field_most(&c->leaf) / unit,
-		       &value))
-		return bad(r, field, wanted_of(&c->leaf, p->ticks), err);
-	return field_set(c, x, true, (int64_t)(value * unit));
-}
-
 /* ---- records, first for their keys ---- */
 
 static int read_key(struct reader *r, struct error *err)
@@ -226,11 +201,6 @@ static int by_execution(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-static bool of_one_at(const struct key *a, const struct key *b)
-{
-	return a->query == b->query && a->cardinality == b->cardinality;
-}
-
 /* The Q@C that these keys are of. */
 static int make_at(struct reader *r, const struct key *keys, size_t count, struct error *err)
 {
@@ -262,7 +232,8 @@ static int make_ats(struct reader *r, struct error *err)
 	qsort(r->keys.items, r->keys.count, sizeof *keys, by_execution);
 	for (size_t i = 0, n; i < r->keys.count; i += n) {
 		n = 1;
-		while (i + n < r->keys.count && of_one_at(&keys[i], &keys[i + n]))
+		while (i + n < r->keys.count && keys[i + n].query == keys[i].query &&
+		       keys[i + n].cardinality == keys[i].cardinality)
 			n++;
 		if (make_at(r, keys + i, n, err))
 			return -1;
@@ -282,9 +253,20 @@ static int read_execution(struct reader *r, struct query_execution *x, struct er
 {
 	for (int c = FIRST; c < r->known; c++)
 		field_set(&r->columns[c].of, x, false, 0);
-	for (size_t i = 0; i < r->places.count; i++)
-		if (r->places.items[i].column >= FIRST && read_field(r, i, x, err))
+	for (size_t i = 0; i < r->places.count; i++) {
+		const struct place *p = &r->places.items[i];
+		const char *text = r->csv.fields.items[i];
+		uint64_t value, unit = p->ticks ? r->tick_ns : 1;
+		/* what is empty is missing already */
+		if (p->column < FIRST || (!*text && p->column != COLUMN_OF(r, measured_ns)))
+			continue;
+		const struct field_cursor *c = &r->columns[p->column].of;
+		if (!number_in(text, c->leaf.kind == FIELD_HASH ? 16 : 10,
+			       field_most(&c->leaf) / unit, &value))
+			return bad(r, i, wanted_of(&c->leaf, p->ticks), err);
+		if (field_set(c, x, true, (int64_t)(value * unit)))
 			return -1;
+	}
 	/* what the protocol asks for and few files have */
 	const uint32_t all = (1u << QUERY_MEASURES) - 1;
 	for (int role = 0; role < QUERY_ROLES; role++)
@@ -295,38 +277,34 @@ static int read_execution(struct reader *r, struct query_execution *x, struct er
 	return 0;
 }
 
-static int read_keys(struct reader *r, struct error *err)
-{
-	int got = read_header(r, err) ? -1 : 1;
-	while (got > 0) {
-		got = csv_next(&r->csv, err);
-		if (got > 0 && read_key(r, err))
-			got = -1;
-	}
-	return got;
-}
-
-static int read_executions(struct reader *r, struct error *err)
-{
-	for (size_t i = 0; i < r->keys.count; i++)
-		if (csv_next(&r->csv, err) != 1 || read_execution(r, r->executions[i], err))
-			return -1;
-	return 0;
-}
-
 int imported_queries_read(const char *text, size_t length, uint64_t tick_ns, struct query_run *into,
 			  struct error *err)
 {
-	struct reader r = { .tick_ns = tick_ns ? tick_ns : TICK_NS };
-	list_columns(&r);
+	struct reader r = { .tick_ns = tick_ns ? tick_ns : TICK_NS,
+			    .columns = {
+				    [QUERY] = { "query" }, [CARDINALITY] = { "cardinality" } } };
+	struct field_cursor c = { .fields = query_execution_fields, .without = FIELD_NOT_CSV };
+	for (r.known = FIRST; r.known < MOST_COLUMNS && field_next(&c); r.known++) {
+		snprintf(r.columns[r.known].name, NAME, "%s", c.leaf.csv);
+		r.columns[r.known].of = c;
+	}
 	csv_begin(&r.csv, text, length);
-	int result = read_keys(&r, err) || make_ats(&r, err) ? -1 : 0;
+	int result = read_header(&r, err) ? -1 : 1;
+	while (result > 0) {
+		result = csv_next(&r.csv, err);
+		if (result > 0 && read_key(&r, err))
+			result = -1;
+	}
+	if (!result)
+		result = make_ats(&r, err);
 	if (!result) {
 		csv_release(&r.csv);
 		csv_begin(&r.csv, text, length);
 		csv_next(&r.csv, err); /* the header */
-		result = read_executions(&r, err);
 	}
+	for (size_t i = 0; !result && i < r.keys.count; i++)
+		result = csv_next(&r.csv, err) != 1 || read_execution(&r, r.executions[i], err) ? -1
+												: 0;
 	r.run.cpus = 1;
 	r.run.imported = true;
 	r.run.tick_ns = r.tick_ns;

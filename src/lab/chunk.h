@@ -1,18 +1,20 @@
 /* Bursts as bytes: lossless and small. Private to lab/ and its tests.
  *
  *	byte     format, 1
- *	u32      checksum of all that follows, little endian
- *	columns, each of which is: varint length, varint stored length, then as many bytes: as they
- *	are where both lengths are the same, else a zstd frame. In this order:
- *	  processes  of each: varint zigzag(pid), varint start_ns, byte flags, byte length, name
- *	  of each burst: process, cpu, turns (varints); then the widths in bits (bytes) of
- *	  begin_ns less that of the burst before (or of the stretch), of span_ns, and of
- *	  span_ns - busy_ns
- *	  bits       of these three numbers below their highest one, burst by burst, the lowest
- *first
+ *	u32      checksum of everything after it, little endian
+ *	columns  each: varint length, varint stored length, then the stored bytes, which are
+ *	         a zstd frame unless both lengths are equal. In this order:
+ *	  processes           each: varint zigzag(pid), varint start_ns, byte flags,
+ *	                      byte length, name
+ *	  process, cpu, turns three columns, a varint per burst
+ *	  begin, span, idle   three columns, a byte per burst: the width in bits of begin_ns minus
+ *	                      that of the previous burst (or of the stretch), of span_ns, and of
+ *	                      span_ns - busy_ns
+ *	  bits                of these three numbers below their highest 1, burst by burst,
+ *	                      lowest first
  *
- * Times are random in their lower bits, which no compression gets rid of: they are kept apart from
- * what has a pattern. */
+ * The lower bits of times are random and cannot be compressed, so they are kept apart from data
+ * that have a pattern. */
 #ifndef TARE_LAB_CHUNK_H
 #define TARE_LAB_CHUNK_H
 
@@ -24,16 +26,16 @@
 #define CHUNK_BURSTS_MAX (1u << 24)
 #define CHUNK_PROCESSES_MAX (1u << 22)
 
-/* The caller frees the bytes. A burst of no process or CPU, or beyond all time, is an error. */
+/* The caller frees the bytes. A burst without a process or CPU, or out of range, is an error. */
 int chunk_encode(const struct bursts *b, unsigned char **bytes, size_t *length, struct error *err);
 
-/* processes and bursts: how many there were at encoding. into has begin_ns and cpus as they were,
- * and no processes or bursts: these are filled in, or an error leaves it so. What is decoded would
- * be encoded. */
+/* processes and bursts: how many there were at encoding. `into` must have the original begin_ns and
+ * cpus, and no processes or bursts. Those are filled in; on an error it stays unchanged. Whatever
+ * decodes can also be encoded. */
 int chunk_decode(const unsigned char *bytes, size_t length, size_t processes, size_t bursts,
 		 struct bursts *into, struct error *err);
 
-/* Over what is behind it: for tests that damage what the checksum does not. */
+/* The checksum of everything after it, for tests that damage a chunk and correct the checksum. */
 #define CHUNK_CHECKSUM_AT 1
 #define CHUNK_HEADER 5
 uint32_t chunk_checksum(const unsigned char *bytes, size_t length);

@@ -1,10 +1,10 @@
-/* The tables of a run of noise, so that writing and reading cannot disagree. Private to lab/. */
+/* The tables of a run of noise, shared by writing and reading. Private to lab/. */
 #ifndef TARE_LAB_NOISE_ROWS_H
 #define TARE_LAB_NOISE_ROWS_H
 
 #include "lab/sqlite.h"
 
-/* In the order they are written and read: what others refer to comes first. */
+/* In the order in which they are written and read: referenced tables come first. */
 enum noise_table {
 	NOISE_RUN,
 	NOISE_CPU,
@@ -19,13 +19,12 @@ enum noise_table {
 	NOISE_TABLES
 };
 
-/* Behind the fields come the keys, "id" or from "run" to "position", and what is bound and read by
- * hand. */
+/* After the fields come the keys ("id", or "run" to "position") and columns handled by hand. */
 extern const struct lab_table noise_tables[NOISE_TABLES];
 
-/* Ids of noise_share and noise_length, as the schema says. */
+/* How the ids of noise_share and noise_length are composed, as in the schema. */
 #define NOISE_RUN_SHIFT 36
-#define NOISE_CPU_SHIFT 23 /* of a length; of a share this is the part */
+#define NOISE_CPU_SHIFT 23 /* of a length; in a share this is the part */
 #define NOISE_KIND_SHIFT 21
 #define NOISE_OWNER_SHIFT 11
 #define NOISE_RUN_LIMIT (INT64_C(1) << (63 - NOISE_RUN_SHIFT))
@@ -36,7 +35,7 @@ extern const struct lab_table noise_tables[NOISE_TABLES];
 
 enum length_kind { LENGTH_SOURCE, LENGTH_INTERVAL, LENGTH_SEEN, LENGTH_TOLD };
 
-/* The run must be there and be one of noise. */
+/* Fails unless the run exists and is one of noise. */
 int lab_need_noise(struct lab *lab, int64_t run, struct error *err);
 
 #endif

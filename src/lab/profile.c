@@ -61,15 +61,6 @@ static int find(struct writer *w, enum profile_statement which, const struct arg
 	return result;
 }
 
-static int add(struct writer *w, sqlite3_stmt *stmt, struct known *k, size_t bytes)
-{
-	if (lab_done(w->lab, stmt, storing, w->err))
-		return -1;
-	k->id = sqlite3_last_insert_rowid(w->lab->db);
-	w->bytes += bytes;
-	return 0;
-}
-
 /* Adds the row that an object and the arguments behind its fields make. */
 static int add_row(struct writer *w, enum profile_statement which, const void *object,
 		   const struct arg *args, struct known *k, size_t bytes)
@@ -80,7 +71,11 @@ static int add_row(struct writer *w, enum profile_statement which, const void *o
 		return -1;
 	fields_bind(stmt, &at, profile_tables[which].fields, object);
 	lab_bind(stmt, at, args);
-	return add(w, stmt, k, bytes);
+	if (lab_done(w->lab, stmt, storing, w->err))
+		return -1;
+	k->id = sqlite3_last_insert_rowid(w->lab->db);
+	w->bytes += bytes;
+	return 0;
 }
 
 static size_t length_of(const char *text)
@@ -164,12 +159,10 @@ static int store_thread(struct writer *w, uint32_t i)
 	if (!k->id && find(w, FIND_THREAD, ARGS(NUM(of), NUM(t->tid)), k))
 		return -1;
 	profile_add_thread(&w->s->known, instance, t->tid, t->comm);
-	sqlite3_stmt *stmt =
-		k->id ? statement(w, NAME_THREAD, ARGS(NUM(k->id), TEXT(t->comm)))
-		      : statement(w, ADD_THREAD, ARGS(NUM(of), NUM(t->tid), TEXT(t->comm)));
-	if (!stmt)
-		return -1;
-	return k->id ? lab_done(w->lab, stmt, storing, w->err) : add(w, stmt, k, THREAD_BYTES + 8);
+	if (!k->id)
+		return add_row(w, ADD_THREAD, t, ARGS(NUM(of)), k, THREAD_BYTES + 8);
+	sqlite3_stmt *stmt = statement(w, NAME_THREAD, ARGS(NUM(k->id), TEXT(t->comm)));
+	return stmt ? lab_done(w->lab, stmt, storing, w->err) : -1;
 }
 
 static int store_function(struct writer *w, uint32_t i)
@@ -226,9 +219,7 @@ static int store_location(struct writer *w, uint32_t i)
 	if (!k->id && find(w, FIND_LOCATION, ARGS(NUM(object), NUM(l->offset)), k))
 		return -1;
 	if (!k->id) {
-		sqlite3_stmt *stmt =
-			statement(w, ADD_LOCATION, ARGS(NUM(object), NUM(l->offset), NUM(shift)));
-		if (!stmt || add(w, stmt, k, LOCATION_BYTES))
+		if (add_row(w, ADD_LOCATION, l, ARGS(NUM(object), NUM(shift)), k, LOCATION_BYTES))
 			return -1;
 		added = true;
 	}
@@ -275,13 +266,12 @@ static int store_chain(struct writer *w, uint32_t i)
 	uint32_t hash = s->kernel * STACK_ENDS + s->end;
 	for (const char *c = links.text; *c; c++)
 		hash = (hash ^ (uint8_t)*c) * 16777619u;
-	const struct arg *args =
-		ARGS(NUM(w->run), NUM(hash), NUM(s->kernel), NUM(s->end), TEXT(links.text));
-	int result = find(w, FIND_CHAIN, args, k);
-	if (!result && !k->id) {
-		sqlite3_stmt *stmt = statement(w, ADD_CHAIN, args);
-		result = stmt ? add(w, stmt, k, CHAIN_BYTES + links.length) : -1;
-	}
+	int result = find(
+		w, FIND_CHAIN,
+		ARGS(NUM(w->run), NUM(hash), NUM(s->kernel), NUM(s->end), TEXT(links.text)), k);
+	if (!result && !k->id)
+		result = add_row(w, ADD_CHAIN, s, ARGS(NUM(w->run), NUM(hash), TEXT(links.text)), k,
+				 CHAIN_BYTES + links.length);
 	strbuf_release(&links);
 	return result;
 }

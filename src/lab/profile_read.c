@@ -10,52 +10,14 @@
 
 #define CODE_MAX (64u << 20) /* bounds the memory that a damaged lab may ask for */
 
-enum reading {
-	READ_OBJECT,
-	READ_APP,
-	READ_CGROUP,
-	READ_INSTANCE,
-	READ_THREAD,
-	READ_FUNCTION,
-	READ_CODE,
-	READ_LOCATION,
-	READ_FRAMES,
-	READ_CHAIN,
-	READINGS
-};
-
-static const char *const texts[READINGS] = {
-	[READ_OBJECT] = "SELECT kind, path, device, inode, pid, run, build_id FROM profile_object "
-			"WHERE id = ?",
-	[READ_APP] = "SELECT run, name, object FROM profile_app WHERE id = ?",
-	[READ_CGROUP] = "SELECT run, cgroup, container FROM profile_cgroup WHERE id = ?",
-	[READ_INSTANCE] = "SELECT number, pid, start_ns, exec_id, first_ns, comm, run, app, cgroup "
-			  "FROM profile_instance WHERE id = ?",
-	[READ_THREAD] = "SELECT instance, tid, comm FROM profile_thread WHERE id = ?",
-	[READ_FUNCTION] = "SELECT name, address, size, file, line, object FROM profile_function "
-			  "WHERE id = ?",
-	[READ_CODE] = "SELECT size, data FROM profile_code WHERE function = ?",
-	[READ_LOCATION] = "SELECT object, offset, shift FROM profile_location WHERE id = ?",
-	[READ_FRAMES] = "SELECT level, function, line, file FROM profile_frame WHERE location = ? "
-			"ORDER BY level",
-	[READ_CHAIN] = "SELECT run, kernel, stop, links FROM profile_chain WHERE id = ?",
-};
-
-/* Callers of a stack, as positions of locations. */
-struct chain {
-	uint32_t first, count; /* in `links` */
-	uint32_t kernel;
-	enum stack_end end;
-};
-
 struct reader {
 	struct lab *lab;
 	int64_t run;
 	struct profile *p;
-	bool code; /* is wanted */
-	sqlite3_stmt *statements[READINGS];
+	bool code;				      /* is wanted */
+	sqlite3_stmt *statements[PROFILE_STATEMENTS]; /* that read what these add */
 	struct number_map objects, apps, instances, threads, functions, locations, chains, stacks;
-	ARRAY(struct chain) chain_list;
+	ARRAY(struct profile_stack) chain_list; /* callers, as positions of locations in `links` */
 	ARRAY(uint32_t) links, stack;
 	struct error *err;
 };
@@ -66,29 +28,41 @@ static uint32_t impossible(struct reader *r)
 	return PROFILE_NONE;
 }
 
-/* The row with this id; NULL with err set. The caller resets the statement. */
-static sqlite3_stmt *row_of(struct reader *r, enum reading what, int64_t id)
+/* Reads the rows of a table with this id, or of this location or function: the fields, then what is
+ * behind them. NULL with err set. */
+static sqlite3_stmt *rows_of(struct reader *r, enum profile_statement which, int64_t id)
 {
-	sqlite3_stmt **stmt = &r->statements[what];
-	if (!*stmt && lab_prepare(r->lab, stmt, texts[what], "read", r->err))
+	const struct lab_table *t = &profile_tables[which];
+	sqlite3_stmt **stmt = &r->statements[which];
+	int failed = 0;
+	if (!*stmt && which == ADD_CODE)
+		failed = lab_prepare(r->lab, stmt,
+				     "SELECT size, data FROM profile_code WHERE function = ?",
+				     "read", r->err);
+	else if (!*stmt)
+		failed = lab_select(r->lab, stmt, t->fields, NULL, r->err,
+				    ", %s FROM %s WHERE %s = ?%s", t->more, t->name,
+				    which == ADD_FRAME ? "location" : "id",
+				    which == ADD_FRAME ? " ORDER BY level" : "");
+	if (failed)
 		return NULL;
 	sqlite3_bind_int64(*stmt, 1, id);
-	int rc = sqlite3_step(*stmt);
+	return *stmt;
+}
+
+/* The row with this id; NULL with err set. The caller resets the statement. */
+static sqlite3_stmt *row_of(struct reader *r, enum profile_statement which, int64_t id)
+{
+	sqlite3_stmt *stmt = rows_of(r, which, id);
+	int rc = stmt ? sqlite3_step(stmt) : SQLITE_ROW;
 	if (rc == SQLITE_ROW)
-		return *stmt;
+		return stmt;
 	if (rc == SQLITE_DONE)
 		impossible(r);
 	else
 		lab_fail(r->lab, r->err, "read");
-	sqlite3_reset(*stmt);
+	sqlite3_reset(stmt);
 	return NULL;
-}
-
-static bool number_32(sqlite3_stmt *stmt, int column, uint32_t *value)
-{
-	int64_t number = sqlite3_column_int64(stmt, column);
-	*value = (uint32_t)number;
-	return number >= 0 && number < UINT32_MAX;
 }
 
 static bool is_mine(const struct reader *r, sqlite3_stmt *stmt, int column)
@@ -117,7 +91,7 @@ static uint32_t entry(struct reader *r, struct number_map *map, int64_t id,
 static uint32_t make_object(struct reader *r, int64_t id)
 {
 	struct profile_object o = { 0 };
-	sqlite3_stmt *stmt = row_of(r, READ_OBJECT, id);
+	sqlite3_stmt *stmt = row_of(r, ADD_OBJECT, id);
 	int at = 0;
 	if (!stmt)
 		return PROFILE_NONE;
@@ -138,15 +112,14 @@ static int read_code(struct reader *r, int64_t id, uint32_t function)
 {
 	if (!r->code)
 		return 0;
-	sqlite3_stmt **stmt = &r->statements[READ_CODE];
-	if (!*stmt && lab_prepare(r->lab, stmt, texts[READ_CODE], "read", r->err))
+	sqlite3_stmt *stmt = rows_of(r, ADD_CODE, id);
+	if (!stmt)
 		return -1;
-	sqlite3_bind_int64(*stmt, 1, id);
-	int rc = sqlite3_step(*stmt), result = 0;
+	int rc = sqlite3_step(stmt), result = 0;
 	if (rc == SQLITE_ROW) {
-		int64_t size = sqlite3_column_int64(*stmt, 0);
-		const void *data = sqlite3_column_blob(*stmt, 1);
-		size_t length = (size_t)sqlite3_column_bytes(*stmt, 1);
+		int64_t size = sqlite3_column_int64(stmt, 0);
+		const void *data = sqlite3_column_blob(stmt, 1);
+		size_t length = (size_t)sqlite3_column_bytes(stmt, 1);
 		bool sound = data && size > 0 && size <= CODE_MAX;
 		uint8_t *bytes = sound ? xmalloc((size_t)size) : NULL;
 		if (sound && ZSTD_decompress(bytes, (size_t)size, data, length) == (size_t)size) {
@@ -159,14 +132,14 @@ static int read_code(struct reader *r, int64_t id, uint32_t function)
 	} else if (rc != SQLITE_DONE) {
 		result = lab_fail(r->lab, r->err, "read");
 	}
-	sqlite3_reset(*stmt);
+	sqlite3_reset(stmt);
 	return result;
 }
 
 static uint32_t make_function(struct reader *r, int64_t id)
 {
 	struct profile_function f = { 0 };
-	sqlite3_stmt *stmt = row_of(r, READ_FUNCTION, id);
+	sqlite3_stmt *stmt = row_of(r, ADD_FUNCTION, id);
 	int at = 0;
 	if (!stmt)
 		return PROFILE_NONE;
@@ -188,38 +161,32 @@ typedef ARRAY(struct profile_frame) frame_list;
 /* The frames of a location; their functions are looked up when the rows are read. */
 static int read_frames(struct reader *r, int64_t id, frame_list *frames)
 {
-	sqlite3_stmt **stmt = &r->statements[READ_FRAMES];
-	if (!*stmt && lab_prepare(r->lab, stmt, texts[READ_FRAMES], "read", r->err))
-		return -1;
-	sqlite3_bind_int64(*stmt, 1, id);
-	int rc, result = 0;
-	while (!result && (rc = sqlite3_step(*stmt)) == SQLITE_ROW) {
+	sqlite3_stmt *stmt = rows_of(r, ADD_FRAME, id);
+	int rc = SQLITE_DONE, result = stmt ? 0 : -1;
+	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
 		struct profile_frame f = { 0 };
-		f.function = entry(r, &r->functions, sqlite3_column_int64(*stmt, 1), make_function);
-		if (f.function == PROFILE_NONE) {
-			result = -1;
-		} else if (sqlite3_column_int64(*stmt, 0) != (int64_t)frames->count ||
-			   !number_32(*stmt, 2, &f.line)) {
-			impossible(r);
-			result = -1;
-		} else {
-			f.file = raw_read(*stmt, 3);
-			array_push(frames, f);
-		}
+		int at = 0;
+		bool sound = !fields_read(stmt, &at, profile_tables[ADD_FRAME].fields, &f) &&
+			     sqlite3_column_int64(stmt, at + 1) == (int64_t)frames->count;
+		f.function = sound ? entry(r, &r->functions, sqlite3_column_int64(stmt, at + 2),
+					   make_function)
+				   : impossible(r);
+		array_push(frames, f);
+		result = f.function == PROFILE_NONE ? -1 : 0;
 	}
 	if (!result && rc != SQLITE_DONE)
 		result = lab_fail(r->lab, r->err, "read");
-	sqlite3_reset(*stmt);
+	sqlite3_reset(stmt);
 	return result;
 }
 
 static uint32_t make_location(struct reader *r, int64_t id)
 {
-	sqlite3_stmt *stmt = row_of(r, READ_LOCATION, id);
+	sqlite3_stmt *stmt = row_of(r, ADD_LOCATION, id);
 	if (!stmt)
 		return PROFILE_NONE;
-	int64_t object = sqlite3_column_int64(stmt, 0);
-	uint64_t offset = (uint64_t)sqlite3_column_int64(stmt, 1);
+	uint64_t offset = (uint64_t)sqlite3_column_int64(stmt, 0);
+	int64_t object = sqlite3_column_int64(stmt, 1);
 	uint64_t address = offset + (uint64_t)sqlite3_column_int64(stmt, 2);
 	sqlite3_reset(stmt);
 	uint32_t in = entry(r, &r->objects, object, make_object);
@@ -241,11 +208,11 @@ static uint32_t make_location(struct reader *r, int64_t id)
 
 static uint32_t make_app(struct reader *r, int64_t id)
 {
-	sqlite3_stmt *stmt = row_of(r, READ_APP, id);
+	sqlite3_stmt *stmt = row_of(r, ADD_APP, id);
 	if (!stmt)
 		return PROFILE_NONE;
-	bool sound = is_mine(r, stmt, 0), kernel = sqlite3_column_type(stmt, 2) == SQLITE_NULL;
-	char *name = raw_read(stmt, 1);
+	bool sound = is_mine(r, stmt, 1), kernel = sqlite3_column_type(stmt, 2) == SQLITE_NULL;
+	char *name = raw_read(stmt, 0);
 	int64_t object = sqlite3_column_int64(stmt, 2);
 	sqlite3_reset(stmt);
 	uint32_t made = PROFILE_NONE, of = PROFILE_NONE;
@@ -260,7 +227,7 @@ static uint32_t make_app(struct reader *r, int64_t id)
 static uint32_t make_instance(struct reader *r, int64_t id)
 {
 	struct profile_instance i = { 0 };
-	sqlite3_stmt *stmt = row_of(r, READ_INSTANCE, id);
+	sqlite3_stmt *stmt = row_of(r, ADD_INSTANCE, id);
 	int at = 0;
 	if (!stmt)
 		return PROFILE_NONE;
@@ -271,11 +238,11 @@ static uint32_t make_instance(struct reader *r, int64_t id)
 	if (!sound)
 		return impossible(r);
 	i.app = entry(r, &r->apps, app, make_app);
-	if (i.app == PROFILE_NONE || !(stmt = row_of(r, READ_CGROUP, cgroup)))
+	if (i.app == PROFILE_NONE || !(stmt = row_of(r, ADD_CGROUP, cgroup)))
 		return PROFILE_NONE;
-	sound = is_mine(r, stmt, 0);
-	i.cgroup = raw_read(stmt, 1);
-	i.container = raw_read(stmt, 2);
+	at = 0;
+	fields_read(stmt, &at, profile_tables[ADD_CGROUP].fields, &i);
+	sound = is_mine(r, stmt, at);
 	sqlite3_reset(stmt);
 	uint32_t made = sound ? profile_add_instance(r->p, &i) : impossible(r);
 	free(i.cgroup);
@@ -285,21 +252,18 @@ static uint32_t make_instance(struct reader *r, int64_t id)
 
 static uint32_t make_thread(struct reader *r, int64_t id)
 {
-	sqlite3_stmt *stmt = row_of(r, READ_THREAD, id);
-	char comm[16] = "";
-	uint32_t tid;
+	sqlite3_stmt *stmt = row_of(r, ADD_THREAD, id);
+	struct profile_thread t = { 0 };
+	int at = 0;
 	if (!stmt)
 		return PROFILE_NONE;
-	int64_t instance = sqlite3_column_int64(stmt, 0);
-	bool sound = number_32(stmt, 1, &tid);
-	const char *text = (const char *)sqlite3_column_text(stmt, 2);
-	if (text)
-		memcpy(comm, text, strnlen(text, sizeof comm - 1));
+	bool sound = !fields_read(stmt, &at, profile_tables[ADD_THREAD].fields, &t);
+	int64_t instance = sqlite3_column_int64(stmt, at);
 	sqlite3_reset(stmt);
 	if (!sound)
 		return impossible(r);
 	uint32_t of = entry(r, &r->instances, instance, make_instance);
-	return of == PROFILE_NONE ? of : profile_add_thread(r->p, of, tid, comm);
+	return of == PROFILE_NONE ? of : profile_add_thread(r->p, of, t.tid, t.comm);
 }
 
 /* ---- stacks ---- */
@@ -326,21 +290,20 @@ static int read_links(struct reader *r, const char *text)
 
 static uint32_t make_chain(struct reader *r, int64_t id)
 {
-	struct chain c = { .first = (uint32_t)r->links.count };
-	sqlite3_stmt *stmt = row_of(r, READ_CHAIN, id);
-	uint32_t end;
+	struct profile_stack c = { .first = (uint32_t)r->links.count };
+	sqlite3_stmt *stmt = row_of(r, ADD_CHAIN, id);
+	int at = 0;
 	if (!stmt)
 		return PROFILE_NONE;
-	bool sound = is_mine(r, stmt, 0) && number_32(stmt, 1, &c.kernel) &&
-		     number_32(stmt, 2, &end) && end < STACK_ENDS;
-	char *links = raw_read(stmt, 3);
+	bool sound = !fields_read(stmt, &at, profile_tables[ADD_CHAIN].fields, &c) &&
+		     is_mine(r, stmt, at);
+	char *links = raw_read(stmt, at + 2);
 	sqlite3_reset(stmt);
 	int result = sound && links ? read_links(r, links) : (impossible(r), -1);
 	free(links);
 	c.count = (uint32_t)r->links.count - c.first;
 	if (result)
 		return PROFILE_NONE;
-	c.end = (enum stack_end)end;
 	array_push(&r->chain_list, c);
 	return (uint32_t)r->chain_list.count - 1;
 }
@@ -357,7 +320,7 @@ static uint32_t stack_of(struct reader *r, const struct sample_row *row)
 	const uint64_t *had = number_map_find(&r->stacks, key);
 	if (had)
 		return (uint32_t)*had;
-	const struct chain *c = &r->chain_list.items[chain];
+	const struct profile_stack *c = &r->chain_list.items[chain];
 	r->stack.count = 0;
 	if (row->location)
 		array_push(&r->stack, leaf);
@@ -440,7 +403,7 @@ static int read_profile(struct lab *lab, int64_t run, uint64_t begin_ns, uint64_
 		return -1;
 	int result = lab_need_profile(lab, run, err) || read_run(&r) ||
 		     read_slices(&r, begin_ns, end_ns);
-	for (int i = 0; i < READINGS; i++)
+	for (int i = 0; i < PROFILE_STATEMENTS; i++)
 		sqlite3_finalize(r.statements[i]);
 	struct number_map *maps[8] = { &r.objects,   &r.apps,	   &r.instances, &r.threads,
 				       &r.functions, &r.locations, &r.chains,	 &r.stacks };

@@ -29,19 +29,15 @@ static const char *const texts[PROFILE_STATEMENTS] = {
 	[FIND_INSTANCE] = "SELECT id FROM profile_instance WHERE run = ? AND pid = ? AND start_ns "
 			  "= ? AND exec_id = ?",
 	[FIND_THREAD] = "SELECT id FROM profile_thread WHERE instance = ? AND tid = ?",
-	[ADD_THREAD] = "INSERT INTO profile_thread (instance, tid, comm) VALUES (?, ?, ?)",
 	[NAME_THREAD] = "UPDATE profile_thread SET comm = ?2 WHERE id = ?1 AND comm <> ?2",
 	[FIND_FUNCTION] = "SELECT id, EXISTS (SELECT 1 FROM profile_code c WHERE c.function = f.id)"
 			  " FROM profile_function f WHERE object = ? AND address = ? AND name = ?",
 	[ADD_CODE] = "INSERT INTO profile_code (function, size, data) VALUES (?, ?, ?)",
 	[FIND_LOCATION] = "SELECT id, EXISTS (SELECT 1 FROM profile_frame f WHERE f.location = "
 			  "l.id) FROM profile_location l WHERE object = ? AND offset = ?",
-	[ADD_LOCATION] = "INSERT INTO profile_location (object, offset, shift) VALUES (?, ?, ?)",
 	[MOVE_LOCATION] = "UPDATE profile_location SET shift = ?2 WHERE id = ?1 AND shift <> ?2",
 	[FIND_CHAIN] = "SELECT id FROM profile_chain WHERE run = ? AND hash = ? AND kernel = ? AND "
 		       "stop = ? AND links = ?",
-	[ADD_CHAIN] = "INSERT INTO profile_chain (run, hash, kernel, stop, links) VALUES (?, ?, ?, "
-		      "?, ?)",
 	[FIND_SLICE] = "SELECT id, " SLICE_COLUMNS " FROM profile_slice WHERE run = ? AND begin_ns "
 		       "= ?",
 	[ADD_SLICE] = "INSERT INTO profile_slice (run, sample_rows, id, " SLICE_COLUMNS
@@ -59,13 +55,23 @@ static const char *const texts[PROFILE_STATEMENTS] = {
 	[SEE_CHANGES] = "PRAGMA data_version",
 };
 
-#define X(type, member, name, kind) FACT(struct profile_##type, member, name, kind, NULL)
-static const struct field app_fields[] = { X(app, name, "name", FIELD_RAW), { 0 } },
-			  cgroup_fields[] = { X(instance, cgroup, "cgroup", FIELD_RAW),
-					      X(instance, container, "container", FIELD_RAW),
+#define X(type, member, name, ...) FACT(struct profile_##type, member, name, __VA_ARGS__)
+static const struct field app_fields[] = { X(app, name, "name", FIELD_RAW, NULL), { 0 } },
+			  cgroup_fields[] = { X(instance, cgroup, "cgroup", FIELD_RAW, NULL),
+					      X(instance, container, "container", FIELD_RAW, NULL),
 					      { 0 } },
-			  frame_fields[] = { X(frame, line, "line", FIELD_U32),
-					     X(frame, file, "file", FIELD_RAW),
+			  thread_fields[] = { X(thread, tid, "tid", FIELD_U32, NULL),
+					      X(thread, comm, "comm", FIELD_NAME, NULL,
+						.limit = sizeof((struct profile_thread){ 0 }.comm)),
+					      { 0 } },
+			  frame_fields[] = { X(frame, line, "line", FIELD_U32, NULL),
+					     X(frame, file, "file", FIELD_RAW, NULL),
+					     { 0 } },
+			  location_fields[] = { X(location, offset, "offset", FIELD_U64, NULL),
+						{ 0 } },
+			  chain_fields[] = { X(stack, kernel, "kernel", FIELD_U32, NULL),
+					     X(stack, end, "stop", FIELD_ENUM, NULL,
+					       .limit = STACK_ENDS),
 					     { 0 } };
 #undef X
 
@@ -74,6 +80,9 @@ const struct lab_table profile_tables[PROFILE_STATEMENTS] = {
 	[ADD_APP] = { "profile_app", app_fields, "run, object", NULL },
 	[ADD_CGROUP] = { "profile_cgroup", cgroup_fields, "run", NULL },
 	[ADD_INSTANCE] = { "profile_instance", profile_instance_fields, "run, app, cgroup", NULL },
+	[ADD_THREAD] = { "profile_thread", thread_fields, "instance", NULL },
+	[ADD_LOCATION] = { "profile_location", location_fields, "object, shift", NULL },
+	[ADD_CHAIN] = { "profile_chain", chain_fields, "run, hash, links", NULL },
 	[ADD_FUNCTION] = { "profile_function", profile_function_fields, "object", NULL },
 	[ADD_FRAME] = { "profile_frame", frame_fields, "location, level, function", NULL },
 };

@@ -1,4 +1,4 @@
-/* What storing and reading executions of queries share. Private to lab/. */
+/* Shared by storing and reading executions of queries. Private to lab/. */
 #ifndef TARE_LAB_QUERIES_ROWS_H
 #define TARE_LAB_QUERIES_ROWS_H
 
@@ -16,7 +16,7 @@ enum queries_table {
 _Static_assert(QUERIES_TABLES == LAB_QUERY_TABLES, "");
 extern const struct lab_table queries_tables[QUERIES_TABLES];
 
-/* The id of a Q@C; EXIT_USAGE when the run has no such one. */
+/* The id of a Q@C; EXIT_USAGE if the run has none like it. */
 int lab_find_query_at(struct lab *lab, int64_t run, uint32_t query, uint64_t cardinality,
 		      int64_t *id, struct error *err);
 

@@ -1,4 +1,4 @@
-/* Numbers as bytes: LEB128, and zigzag for those that may be below zero. Private to lab/. */
+/* Numbers as bytes: LEB128, with zigzag for signed ones. Private to lab/. */
 #ifndef TARE_LAB_VARINT_H
 #define TARE_LAB_VARINT_H
 
@@ -27,7 +27,7 @@ static inline unsigned char *varint_put(unsigned char *to, uint64_t value)
 	return to;
 }
 
-/* NULL when the bytes end within the number or it does not fit 64 bits. */
+/* NULL if the bytes end within the number or it does not fit in 64 bits. */
 static inline const unsigned char *varint_get(const unsigned char *from, const unsigned char *end,
 					      uint64_t *value)
 {

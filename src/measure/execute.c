@@ -19,13 +19,6 @@
 
 enum ending { ENDED, OVER_LIMIT, STOPPED, FAILED };
 
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 /* false: nobody writes any more. A writer may be as fast as this reader, so it takes turns with the
  * clock. */
 static bool swallow(int fd)
@@ -37,15 +30,6 @@ static bool swallow(int fd)
 			return n < 0 && (errno == EAGAIN || errno == EINTR);
 	}
 	return true;
-}
-
-/* How long to sleep at most: the time limit, and with netlink a turn now and then, since its
- * sockets would wake tare at every fork on the machine. 0: without end. */
-static uint64_t longest_sleep(uint64_t left_ns, bool takes_turns)
-{
-	if (!takes_turns)
-		return left_ns;
-	return left_ns && left_ns < DRAIN_EVERY_NS ? left_ns : DRAIN_EVERY_NS;
 }
 
 /* Asleep until the root ends: nothing of tare runs unless the ring fills up or output is piped. */
@@ -63,7 +47,12 @@ static enum ending wait_for_end(struct collector *c, const struct command *comma
 		uint64_t now = until ? clock_monotonic_ns() : 0;
 		if (until && now >= until)
 			return OVER_LIMIT;
-		uint64_t sleep_ns = longest_sleep(until ? until - now : 0, takes_turns);
+		/* At most until the time limit, and with netlink a turn now and then, since its
+		 * sockets would wake tare at every fork on the machine. 0: without end. */
+		uint64_t left_ns = until ? until - now : 0;
+		uint64_t sleep_ns = takes_turns && (!left_ns || left_ns > DRAIN_EVERY_NS)
+					    ? DRAIN_EVERY_NS
+					    : left_ns;
 		struct timespec most = { (time_t)(sleep_ns / 1000000000u),
 					 (long)(sleep_ns % 1000000000u) };
 		int n = ppoll(fds, 3, sleep_ns ? &most : NULL, interrupt_mask());
@@ -131,14 +120,6 @@ static void end_tree(struct collector *c, pid_list *pids)
 	}
 }
 
-static struct task_record *find_task(struct image *image, pid_t pid)
-{
-	for (size_t i = 0; i < image->count; i++)
-		if (image->tasks[i].tid == pid)
-			return &image->tasks[i];
-	return NULL;
-}
-
 /* What the root used before its exec: by its own word, and what it cannot know (ticks, I/O) from
  * the snapshot that was taken while it waited at the gate. That record is made the one of its exec,
  * so that what is counted for the process is what is counted for the tree. */
@@ -148,7 +129,9 @@ static struct totals used_before_exec(const struct command *command, enum backen
 	struct rusage used;
 	memcpy(&used, (const void *)&command->stamp->used, sizeof used);
 	struct totals base = { 0 };
-	struct task_record *root = find_task(before, command->pid);
+	struct task_record *root = NULL;
+	for (size_t i = 0; i < before->count && !root; i++)
+		root = before->tasks[i].tid == command->pid ? &before->tasks[i] : NULL;
 	for (int m = 0; root && m < TASK_CUMULATIVE; m++)
 		base.value[m] = task_has(root, (enum task_measure)m) ? root->value[m] : 0;
 	base.present = (UINT64_C(1) << TASK_CUMULATIVE) - 1;
@@ -212,25 +195,17 @@ static void derive_ends(struct execution *x, const struct command *command, uint
 	}
 }
 
-static void note_status(struct execution *x, int status, bool over_limit)
-{
-	x->outcome = over_limit		   ? OUTCOME_TIMED_OUT
-		     : WIFSIGNALED(status) ? OUTCOME_SIGNALLED
-					   : OUTCOME_EXITED;
-	x->status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 /* Gate open to the root's end. */
 static int run_timed(struct collector *c, struct command *command, const char *name,
 		     const struct execute_options *options, struct execution *x, struct error *err)
 {
 	overall_read(&x->before);
-	uint64_t own = own_cpu_ns();
+	uint64_t own = clock_cpu_ns();
 	x->started_at_ns = clock_realtime_ns();
 	command_start(command);
 	enum ending how = wait_for_end(c, command, options->time_limit_ns);
 	uint64_t waited_ns = clock_monotonic_ns();
-	x->self_ns = own_cpu_ns() - own;
+	x->self_ns = clock_cpu_ns() - own;
 	overall_read(&x->after);
 
 	int status = 0;
@@ -260,7 +235,10 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 				 "'%.100s' did not get to run: it was ended while its input or "
 				 "output was being opened",
 				 name);
-	note_status(x, status, how == OVER_LIMIT);
+	x->outcome = how == OVER_LIMIT	   ? OUTCOME_TIMED_OUT
+		     : WIFSIGNALED(status) ? OUTCOME_SIGNALLED
+					   : OUTCOME_EXITED;
+	x->status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 	pid_list pids = { 0 };
 	x->left_behind = (uint32_t)living(c, &pids);
 	if (x->left_behind && options->orphans == ORPHANS_END) {

@@ -7,8 +7,8 @@
 #include "subject/command.h"
 
 enum orphans {
-	ORPHANS_END,   /* waited for during grace_ns, then ended */
-	ORPHANS_LEAVE, /* let be, and reported */
+	ORPHANS_END,   /* wait for grace_ns, then kill them */
+	ORPHANS_LEAVE, /* leave them running and report them */
 };
 
 struct execute_options {
@@ -17,13 +17,13 @@ struct execute_options {
 	uint64_t grace_ns;
 };
 
-/* Fills in x but for id, number and warmup; its memory is reused. -1: it could not be started
- * (EXIT_USAGE or EXIT_ENVIRONMENT) or the user interrupted it (EXIT_INTERRUPTED); nothing of it is
- * running then. */
+/* Fills in x except id, number and warmup; its memory is reused. Returns -1 if the command could
+ * not be started (EXIT_USAGE or EXIT_ENVIRONMENT) or the user interrupted it (EXIT_INTERRUPTED).
+ * Nothing of it is running then. */
 int execute(struct collector *c, struct launcher *l, const struct launch *launch, char *const *argv,
 	    const struct execute_options *options, struct execution *x, struct error *err);
 
-/* Runs a hook to its end and gives its wait status; -1 as above. An interruption ends it. */
+/* Runs a hook until it ends and gives its wait status; -1 as above. A signal ends the hook. */
 int hook_execute(struct launcher *l, const struct launch *launch, char *const *argv, int *status,
 		 struct error *err);
 

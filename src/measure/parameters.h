@@ -1,5 +1,4 @@
-/* Parameter scans and lists: every combination of their values, put into texts in place of {NAME}.
- */
+/* Parameter scans and lists: every combination of their values replaces {NAME} in texts. */
 #ifndef TARE_MEASURE_PARAMETERS_H
 #define TARE_MEASURE_PARAMETERS_H
 
@@ -15,20 +14,18 @@ struct parameter_values {
 
 typedef ARRAY(struct parameter_values) parameter_space;
 
-/* MIN to MAX in steps (NULL: 1), MAX included when a step falls on it; as many decimals as the
- * input has. */
+/* MIN to MAX in steps (NULL: 1), including MAX if a step reaches it, with the input's decimals. */
 int parameter_scan(parameter_space *space, const char *name, const char *min, const char *max,
 		   const char *step, struct error *err);
-/* "a,b,c"; a backslash keeps a comma. */
+/* "a,b,c"; a backslash escapes a comma. */
 int parameter_list(parameter_space *space, const char *name, const char *values, struct error *err);
 void parameter_space_release(parameter_space *space);
 
-/* How many combinations there are; 1 for an empty space. */
+/* The number of combinations; 1 for an empty space. */
 size_t parameter_combinations(const parameter_space *space);
-/* The value of parameter p in combination n: the first parameter varies fastest, as in hyperfine.
- */
+/* The value of parameter p in combination n. The first varies fastest, as in hyperfine. */
 const char *parameter_value(const parameter_space *space, size_t n, size_t p);
-/* text with every {NAME} replaced; the caller frees. NULL gives NULL. */
+/* text with every {NAME} replaced. The caller frees it. NULL gives NULL. */
 char *parameter_fill(const parameter_space *space, size_t n, const char *text);
 
 #endif

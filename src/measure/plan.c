@@ -65,12 +65,6 @@ static int run_hook(struct plan_run *s, char *const *argv, const char *what, lon
 	return error_hint(err, "append ' || true' to it if that does not matter");
 }
 
-static bool is_expected(const struct plan *plan, const struct execution *x)
-{
-	return execution_succeeded(x, plan->expected_codes, plan->expected_count) ||
-	       (plan->ignore_failure && x->outcome != OUTCOME_TIMED_OUT);
-}
-
 static int report_failure(const struct plan *plan, const struct execution *x, struct error *err)
 {
 	switch (x->outcome) {
@@ -102,16 +96,6 @@ static uint32_t target(const struct plan *plan, const struct progress_of *of)
 	return wanted < UINT32_MAX ? (uint32_t)wanted : UINT32_MAX;
 }
 
-static bool precise_enough(const struct plan *plan, const struct progress_of *of)
-{
-	struct summary s;
-	/* the interval is resampled: after the 64th only every eighth execution is worth asking */
-	if (of->value_count < 3 || (of->value_count > 64 && of->value_count % 8))
-		return false;
-	summarise(of->values, of->value_count, &s);
-	return s.mean > 0 && (s.ci_high - s.ci_low) / 2 <= plan->precision * s.mean;
-}
-
 static bool is_finished(const struct plan *plan, struct progress_of *of)
 {
 	of->planned = target(plan, of);
@@ -119,22 +103,13 @@ static bool is_finished(const struct plan *plan, struct progress_of *of)
 		return of->done >= of->planned;
 	if (plan->max_runs && of->done >= plan->max_runs)
 		return true;
-	return of->done >= plan->min_runs && precise_enough(plan, of);
-}
-
-static void choose_output(const char *where, struct launch *launch)
-{
-	launch->output_path = NULL;
-	if (strcmp(where, "null") == 0) {
-		launch->output = OUTPUT_NULL;
-	} else if (strcmp(where, "pipe") == 0) {
-		launch->output = OUTPUT_PIPE;
-	} else if (strcmp(where, "inherit") == 0) {
-		launch->output = OUTPUT_INHERIT;
-	} else {
-		launch->output = OUTPUT_FILE;
-		launch->output_path = where;
-	}
+	struct summary s;
+	/* the interval is resampled: after the 64th only every eighth execution is worth asking */
+	if (of->done < plan->min_runs || of->value_count < 3 ||
+	    (of->value_count > 64 && of->value_count % 8))
+		return false;
+	summarise(of->values, of->value_count, &s);
+	return s.mean > 0 && (s.ci_high - s.ci_low) / 2 <= plan->precision * s.mean;
 }
 
 static int execute_once(struct plan_run *s, size_t item, bool warmup, struct error *err)
@@ -148,8 +123,13 @@ static int execute_once(struct plan_run *s, size_t item, bool warmup, struct err
 		return -1;
 	struct launch launch = plan->launch;
 	launch.iteration = iteration;
-	if (it->output)
-		choose_output(it->output, &launch);
+	if (it->output) {
+		launch.output = strcmp(it->output, "null") == 0	     ? OUTPUT_NULL
+				: strcmp(it->output, "pipe") == 0    ? OUTPUT_PIPE
+				: strcmp(it->output, "inherit") == 0 ? OUTPUT_INHERIT
+								     : OUTPUT_FILE;
+		launch.output_path = launch.output == OUTPUT_FILE ? it->output : NULL;
+	}
 	if (plan->pad_environment)
 		launch.env_padding = 1 + next_random(&s->random) % PADDING_MAX;
 	if (execute(s->c, s->subjects, &launch, it->argv, &plan->execute, &s->x, err))
@@ -158,7 +138,8 @@ static int execute_once(struct plan_run *s, size_t item, bool warmup, struct err
 	s->x.number = warmup ? ++of->warmed : ++of->done;
 	if (s->events->executed(s->events->context, item, &s->x, err))
 		return -1;
-	if (!is_expected(plan, &s->x))
+	if (!execution_succeeded(&s->x, plan->expected_codes, plan->expected_count) &&
+	    (!plan->ignore_failure || s->x.outcome == OUTCOME_TIMED_OUT))
 		return report_failure(plan, &s->x, err);
 	if (run_hook(s, it->conclude, "--conclude", iteration, err))
 		return -1;
@@ -217,15 +198,6 @@ static int run_sequentially(struct plan_run *s, size_t *at, struct error *err)
 	return 0;
 }
 
-static void shuffle(size_t *order, size_t count, uint64_t *random)
-{
-	for (size_t i = count; i > 1; i--) {
-		size_t j = next_random(random) % i, kept = order[i - 1];
-		order[i - 1] = order[j];
-		order[j] = kept;
-	}
-}
-
 /* Rounds in which each unfinished item has one turn. */
 static int run_in_rounds(struct plan_run *s, size_t *at, struct error *err)
 {
@@ -239,8 +211,11 @@ static int run_in_rounds(struct plan_run *s, size_t *at, struct error *err)
 	if (failed)
 		--*at; /* the loop has gone past the one at fault */
 	while (left && !failed) {
-		if (s->plan->order == ORDER_RANDOM)
-			shuffle(order, count, &s->random);
+		for (size_t i = count; s->plan->order == ORDER_RANDOM && i > 1; i--) {
+			size_t j = next_random(&s->random) % i, kept = order[i - 1];
+			order[i - 1] = order[j];
+			order[j] = kept;
+		}
 		for (size_t i = 0; i < count && !failed; i++) {
 			*at = order[i];
 			if (s->of[*at].finished)
@@ -251,18 +226,6 @@ static int run_in_rounds(struct plan_run *s, size_t *at, struct error *err)
 		}
 	}
 	free(order);
-	return failed;
-}
-
-static int clean_up(struct plan_run *s, int failed, struct error *err)
-{
-	for (size_t i = 0; i < s->plan->count; i++) {
-		struct error ignored = ERROR_INIT;
-		if (s->of[i].begun && run_hook(s, s->plan->items[i].cleanup, "--cleanup", -1,
-					       failed ? &ignored : err))
-			failed = -1;
-		free(s->of[i].values);
-	}
 	return failed;
 }
 
@@ -281,7 +244,13 @@ int plan_run(struct collector *c, const struct plan *plan, const struct plan_eve
 							 : run_in_rounds(&s, &at, err);
 		if (failed)
 			*failed_item = at;
-		failed = clean_up(&s, failed, err);
+	}
+	for (size_t i = 0; i < plan->count; i++) {
+		struct error ignored = ERROR_INIT;
+		if (s.of[i].begun &&
+		    run_hook(&s, plan->items[i].cleanup, "--cleanup", -1, failed ? &ignored : err))
+			failed = -1;
+		free(s.of[i].values);
 	}
 	free(s.of);
 	execution_release(&s.x);

@@ -33,18 +33,14 @@ static int hand_over(struct going *g, struct error *err)
 	return failed ? -1 : 0;
 }
 
-static uint64_t earliest(const struct going *g)
-{
-	uint64_t at = g->beat_ns < g->slice_ns ? g->beat_ns : g->slice_ns;
-	return at < g->end_ns ? at : g->end_ns;
-}
-
 enum watched { WATCH_SAMPLES, WATCH_COMMAND, WATCH_CONTROL, WATCHED };
 
 /* Sleeps until something is due or comes; negative descriptors are nothing to poll. */
 static void wait_for_something(const struct going *g, struct pollfd fds[WATCHED])
 {
-	uint64_t now = clock_monotonic_ns(), until = earliest(g);
+	uint64_t now = clock_monotonic_ns();
+	uint64_t until = g->beat_ns < g->slice_ns ? g->beat_ns : g->slice_ns;
+	until = until < g->end_ns ? until : g->end_ns;
 	uint64_t ns = until > now ? until - now : 0;
 	struct timespec most = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
 	const struct profile_plan *plan = g->plan;
@@ -92,27 +88,6 @@ static int step(struct going *g, struct error *err)
 	return 0;
 }
 
-static int go(struct going *g, struct error *err)
-{
-	const struct profile_plan *plan = g->plan;
-	if (samples_start(g->samples, err))
-		return -1;
-	uint64_t begin = clock_monotonic_ns();
-	g->begun = true;
-	g->end_ns = plan->duration_ns ? begin + plan->duration_ns : UINT64_MAX;
-	g->slice_ns = begin + plan->slice_ns;
-	g->beat_ns = begin + samples_beat_ns(g->samples);
-	if (plan->command)
-		command_start(plan->command);
-	if (plan->started)
-		plan->started(g->context);
-	int failed = 0;
-	while (!failed && !g->over)
-		failed = step(g, err);
-	samples_stop(g->samples);
-	return failed;
-}
-
 /* Waits for its end, which tare brings about where it has not come by itself. */
 static int end_command(struct command *c)
 {
@@ -137,7 +112,21 @@ int profile_run(struct samples *s, const struct profile_plan *plan, profile_slic
 		void *context, int *status, struct error *err)
 {
 	struct going g = { .samples = s, .plan = plan, .each = each, .context = context };
-	int failed = go(&g, err);
+	int failed = samples_start(s, err);
+	if (!failed) {
+		uint64_t begin = clock_monotonic_ns();
+		g.begun = true;
+		g.end_ns = plan->duration_ns ? begin + plan->duration_ns : UINT64_MAX;
+		g.slice_ns = begin + plan->slice_ns;
+		g.beat_ns = begin + samples_beat_ns(s);
+		if (plan->command)
+			command_start(plan->command);
+		if (plan->started)
+			plan->started(context);
+		while (!failed && !g.over)
+			failed = step(&g, err);
+		samples_stop(s);
+	}
 	if (plan->command) {
 		int ended = end_command(plan->command);
 		if (status)

@@ -68,20 +68,6 @@ static int tell_event(struct conduct *c, enum query_event_kind kind, uint64_t pl
 
 /* ---- errors that pass ---- */
 
-static bool may_pass(const struct conduct *c, const struct error *err)
-{
-	return err->code == EXIT_SUBJECT ||
-	       (err->code != EXIT_INTERRUPTED && dbms_lost(c->r->dbms));
-}
-
-static int connect_again(struct conduct *c, struct error *err)
-{
-	c->prepared = c->warmed = false; /* it may be another server process */
-	if (c->r->server && server_start(c->r->server, err))
-		return -1;
-	return dbms_reconnect(c->r->dbms, err);
-}
-
 /* Does a step again and again, with a new connection and a longer pause each time. */
 static int patiently(struct conduct *c, int (*step)(struct conduct *c, struct error *err),
 		     struct error *err)
@@ -91,11 +77,17 @@ static int patiently(struct conduct *c, int (*step)(struct conduct *c, struct er
 		if (interrupted())
 			return error_set(err, EXIT_INTERRUPTED, "interrupted");
 		*err = (struct error)ERROR_INIT;
-		bool connected = !attempt || connect_again(c, err) == 0;
+		bool connected = true;
+		if (attempt) {
+			c->prepared = c->warmed = false; /* it may be another server process */
+			connected = (!c->r->server || server_start(c->r->server, err) == 0) &&
+				    dbms_reconnect(c->r->dbms, err) == 0;
+		}
 		if (connected && step(c, err) == 0)
 			return 0;
 		/* a server that cannot be reached at all may be back, too */
-		if (connected ? !may_pass(c, err) : err->code == EXIT_INTERRUPTED)
+		bool may_pass = !connected || err->code == EXIT_SUBJECT || dbms_lost(c->r->dbms);
+		if (!may_pass || err->code == EXIT_INTERRUPTED)
 			return -1;
 		if (attempt == TRIES) {
 			struct error late = ERROR_INIT;
@@ -151,24 +143,6 @@ static const struct query_event *skipped(const struct conduct *c, struct pair p)
 			return event;
 	}
 	return NULL;
-}
-
-static bool is_complete(const struct conduct *c, struct pair p)
-{
-	const struct query_at *at = stored(c, p);
-	for (uint32_t n = 1; n <= c->e->executions; n++)
-		if (!is_stored(at, n))
-			return skipped(c, p) != NULL;
-	return true;
-}
-
-static uint64_t plan_of_stored(const struct conduct *c, struct pair p)
-{
-	const struct query_at *at = stored(c, p);
-	const struct query_event *event = skipped(c, p);
-	if (at && at->executions.count)
-		return at->executions.items[0].plan;
-	return event ? event->plan : 0;
 }
 
 /* ---- the order ---- */
@@ -232,20 +206,6 @@ static int check_queries(struct conduct *c, struct error *err)
 		if (dbms_prepare(c->r->dbms, c->e->queries.items[i].sql, err))
 			return error_prefix(err, "query %zu", i + 1);
 	return 0;
-}
-
-static int make_tables(struct conduct *c, struct error *err)
-{
-	snprintf(c->doing, sizeof c->doing, "making the tables");
-	tell_progress(c);
-	if (patiently(c, create_tables, err))
-		return -1;
-	if (patiently(c, check_queries, err)) {
-		if (err->code == EXIT_USAGE)
-			query_tables_undo(c->r->dbms, &c->tables);
-		return -1;
-	}
-	return patiently(c, load_tables, err);
 }
 
 static int fill(struct conduct *c, struct error *err)
@@ -315,18 +275,6 @@ static int begin_at(struct conduct *c, struct error *err)
 	return c->hooks->begun(c->hooks->context, &at, err);
 }
 
-/* So that all it reads is in the caches. */
-static int warm_up(struct conduct *c, struct error *err)
-{
-	struct query_execution q;
-	if (c->e->cold || c->warmed)
-		return 0;
-	if (query_execute(c->r, c->e->time_limit_ns, &q, &c->raw, err))
-		return -1;
-	c->warmed = true;
-	return 0;
-}
-
 static int execute_once(struct conduct *c, struct error *err)
 {
 	struct query_execution q;
@@ -345,23 +293,16 @@ static int execute_once(struct conduct *c, struct error *err)
 		if (c->changed)
 			return 0;
 	}
-	if (warm_up(c, err) || query_execute(c->r, c->e->time_limit_ns, &q, &c->raw, err))
+	/* once more than asked for, so that all it reads is in the caches */
+	if (!c->e->cold && !c->warmed && query_execute(c->r, c->e->time_limit_ns, &q, &c->raw, err))
+		return -1;
+	c->warmed = true;
+	if (query_execute(c->r, c->e->time_limit_ns, &q, &c->raw, err))
 		return -1;
 	q.number = c->number;
 	q.plan = c->plan;
 	return c->hooks->executed(c->hooks->context, c->at.query, c->at.cardinality, &q, &c->raw,
 				  err);
-}
-
-/* The plan is another one: all over again, from the first execution. */
-static int restart(struct conduct *c, struct error *err)
-{
-	uint64_t before = c->plan;
-	c->plan = 0;
-	c->warmed = false;
-	if (tell_event(c, QUERY_RESTARTED, c->now, before, "the plan changed", err))
-		return -1;
-	return ++c->restarts > RESTARTS ? tell_event(c, QUERY_GAVE_UP, 0, 0, NULL, err) : 0;
 }
 
 static int executions(struct conduct *c, const struct query_at *before, struct error *err)
@@ -378,11 +319,15 @@ static int executions(struct conduct *c, const struct query_at *before, struct e
 		c->done++;
 		if (!c->changed)
 			continue;
+		/* the plan is another one: all over again, from the first execution */
+		uint64_t plan = c->plan;
 		c->done = done;
-		if (restart(c, err))
+		c->plan = 0;
+		c->warmed = false;
+		if (tell_event(c, QUERY_RESTARTED, c->now, plan, "the plan changed", err))
 			return -1;
-		if (c->restarts > RESTARTS)
-			return 0;
+		if (++c->restarts > RESTARTS)
+			return tell_event(c, QUERY_GAVE_UP, 0, 0, NULL, err);
 		before = NULL;
 		c->number = 0;
 	}
@@ -395,8 +340,15 @@ static int conduct_pair(struct conduct *c, struct pair p, struct error *err)
 	c->prepared = c->warmed = c->changed = false;
 	c->restarts = 0;
 	c->now = 0;
-	c->plan = plan_of_stored(c, p);
-	if (!is_complete(c, p)) {
+	const struct query_at *before = stored(c, p);
+	const struct query_event *skip = skipped(c, p);
+	c->plan = before && before->executions.count ? before->executions.items[0].plan
+		  : skip			     ? skip->plan
+						     : 0;
+	bool complete = true;
+	for (uint32_t n = 1; n <= c->e->executions && complete; n++)
+		complete = skip || is_stored(before, n);
+	if (!complete) {
 		if (c->e->cardinalities.count && (!c->filled || c->filled_to != p.cardinality)) {
 			snprintf(c->doing, sizeof c->doing, "filling to %" PRIu64, p.cardinality);
 			tell_progress(c);
@@ -415,7 +367,7 @@ static int conduct_pair(struct conduct *c, struct pair p, struct error *err)
 			c->done += c->e->executions;
 			return tell_event(c, QUERY_SAME_PLAN, c->now, 0, NULL, err);
 		}
-		if (executions(c, stored(c, p), err))
+		if (executions(c, before, err))
 			return -1;
 	} else {
 		c->done += c->e->executions;
@@ -438,7 +390,16 @@ int query_conduct(struct query_rig *r, const struct experiment *e,
 		if (done->events.items[i].kind == QUERY_MADE_TABLE && done->events.items[i].text)
 			table_book_add(&c.tables, done->events.items[i].text);
 	c.tables.before = c.tables.ours.count;
-	int failed = make_tables(&c, err);
+	snprintf(c.doing, sizeof c.doing, "making the tables");
+	tell_progress(&c);
+	int failed = patiently(&c, create_tables, err);
+	if (!failed && patiently(&c, check_queries, err)) {
+		failed = -1;
+		if (err->code == EXIT_USAGE)
+			query_tables_undo(r->dbms, &c.tables);
+	}
+	if (!failed)
+		failed = patiently(&c, load_tables, err);
 	for (size_t i = 0; !failed && i < c.pairs.count; i++)
 		failed = conduct_pair(&c, c.pairs.items[i], err);
 	array_release(&c.pairs);

@@ -134,21 +134,6 @@ static bool may_reuse(const place_list *list, const struct place *p)
 	return false;
 }
 
-static int look_at_all(struct dbms *d, place_list *list, const struct table_book *b,
-		       struct error *err)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (look_at(d, &list->items[i], err))
-			return -1;
-	for (size_t i = 0; i < list->count; i++) {
-		const struct place *p = &list->items[i];
-		bool taken = p->exists && !is_ours(b, p->name) && b->others != TABLES_FORCE;
-		if (taken && (b->others == TABLES_NEW || !may_reuse(list, p)))
-			return refuse(p, b, err);
-	}
-	return 0;
-}
-
 static int make_indexes(struct dbms *d, const struct experiment_table *t, struct error *err)
 {
 	char *sql;
@@ -195,7 +180,15 @@ int query_tables_create(struct dbms *d, const struct experiment *e, struct table
 {
 	place_list list = { 0 };
 	list_places(e, &list);
-	int failed = look_at_all(d, &list, b, err);
+	int failed = 0;
+	for (size_t i = 0; !failed && i < list.count; i++)
+		failed = look_at(d, &list.items[i], err);
+	for (size_t i = 0; !failed && i < list.count; i++) {
+		const struct place *p = &list.items[i];
+		bool taken = p->exists && !is_ours(b, p->name) && b->others != TABLES_FORCE;
+		if (taken && (b->others == TABLES_NEW || !may_reuse(&list, p)))
+			failed = refuse(p, b, err);
+	}
 	for (size_t i = 0; !failed && i < list.count; i++)
 		failed = create_place(d, &list.items[i], b, err);
 	release_places(&list);

@@ -1,30 +1,29 @@
-/* The tables of an experiment, made and filled. Private to measure/. */
+/* Makes and fills the tables of an experiment. Private to measure/. */
 #ifndef TARE_MEASURE_QUERY_TABLES_H
 #define TARE_MEASURE_QUERY_TABLES_H
 
 #include "measure/query.h"
 
-/* Which tables are this run's own: those alone may be dropped unasked. */
+/* Which tables this run made. Only those may be dropped without asking. */
 struct table_book {
-	enum query_tables others; /* what becomes of those that are not */
+	enum query_tables others; /* what to do with other tables */
 	ARRAY(char *) ours;
-	size_t before; /* of ours, from the tare before this one */
-	/* Told before a table is made, so that it is known for ours whatever happens then. */
+	size_t before; /* how many of `ours` an earlier session of this run made */
+	/* Called before a table is made, so that it is known as ours whatever happens next. */
 	int (*note)(void *context, const char *name, struct error *err);
 	void *context;
 };
 void table_book_add(struct table_book *b, const char *name);
 void table_book_release(struct table_book *b);
 
-/* All tables, empty unless they are there with all their rows. Nothing is changed before all of
- * them were looked at. */
+/* Makes all tables, empty unless they exist with all their rows. Checks all before changing any. */
 int query_tables_create(struct dbms *d, const struct experiment *e, struct table_book *b,
 			struct error *err);
-/* Drops those that were made since: there is no use for them. */
+/* Drops the tables that this session made, because they are of no use. */
 void query_tables_undo(struct dbms *d, struct table_book *b);
-/* Fills all but the one that varies, and what that one is filled from. */
+/* Fills all tables except the variable one, and the source that the variable one is filled from. */
 int query_tables_load(struct dbms *d, const struct experiment *e, struct error *err);
-/* The one that varies, with its first `cardinality` rows, made anew; nothing where none does. */
+/* Recreates the variable table with its first `cardinality` rows. Does nothing if there is none. */
 int query_tables_fill(struct dbms *d, const struct experiment *e, uint64_t cardinality,
 		      struct error *err);
 

@@ -34,12 +34,6 @@ static int hand_over(struct going *g, struct error *err)
 	return failed;
 }
 
-static size_t bytes_of(const struct bursts *b)
-{
-	return b->bursts.count * sizeof *b->bursts.items +
-	       b->processes.count * sizeof *b->processes.items;
-}
-
 static int take(struct going *g, enum burst_take which, struct error *err)
 {
 	struct bursts next = { 0 };
@@ -53,25 +47,10 @@ static int take(struct going *g, enum burst_take which, struct error *err)
 	}
 	if (g->plan->taken)
 		g->plan->taken(g->context);
-	if (g->chunk.end_ns - g->chunk.begin_ns >= g->chunk_ns ||
-	    bytes_of(&g->chunk) >= g->chunk_bytes)
-		return hand_over(g, err);
-	return 0;
-}
-
-static int listen_to_control(struct going *g, struct error *err)
-{
-	enum watch_wish wish = WATCH_GO_ON;
-	if (g->plan->control(g->context, &wish, err))
-		return -1;
-	if (wish == WATCH_END)
-		g->over = true;
-	return wish == WATCH_CUT ? (take(g, BURSTS_ALL, err) || hand_over(g, err)) : 0;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
+	size_t bytes = g->chunk.bursts.count * sizeof *g->chunk.bursts.items +
+		       g->chunk.processes.count * sizeof *g->chunk.processes.items;
+	bool full = g->chunk.end_ns - g->chunk.begin_ns >= g->chunk_ns || bytes >= g->chunk_bytes;
+	return full ? hand_over(g, err) : 0;
 }
 
 enum looked_at { LOOK_COLLECTOR, LOOK_CONTROL, LOOKED_AT };
@@ -80,7 +59,8 @@ enum looked_at { LOOK_COLLECTOR, LOOK_CONTROL, LOOKED_AT };
 static void wait_for_something(const struct going *g, struct pollfd fds[LOOKED_AT])
 {
 	const struct watch_plan *plan = g->plan;
-	uint64_t now = clock_monotonic_ns(), until = earlier(g->taken_ns + g->take_ns, g->end_ns);
+	uint64_t now = clock_monotonic_ns(), due = g->taken_ns + g->take_ns;
+	uint64_t until = due < g->end_ns ? due : g->end_ns;
 	uint64_t ns = until > now ? until - now : 0;
 	struct timespec most = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
 	bool may_take = now - g->taken_ns >= SHORTEST_PAUSE_NS;
@@ -109,7 +89,11 @@ static int step(struct going *g, struct error *err)
 	if ((due || fds[LOOK_COLLECTOR].revents) &&
 	    take(g, due ? BURSTS_ALL : BURSTS_HANDED_OVER, err))
 		return -1;
-	return fds[LOOK_CONTROL].revents ? listen_to_control(g, err) : 0;
+	enum watch_wish wish = WATCH_GO_ON;
+	if (fds[LOOK_CONTROL].revents && g->plan->control(g->context, &wish, err))
+		return -1;
+	g->over |= wish == WATCH_END;
+	return wish == WATCH_CUT ? (take(g, BURSTS_ALL, err) || hand_over(g, err)) : 0;
 }
 
 int watch_run(struct burst_collector *c, const struct watch_plan *plan, watch_chunk_fn each,

@@ -20,8 +20,7 @@ static const char *hierarchy(void)
 		char path[96];
 		snprintf(path, sizeof path, "%s/cgroup.controllers", places[i]);
 		FREED char *text = file_read_line(path);
-		bool has = text && strstr(text, "cpuset");
-		if (has)
+		if (text && strstr(text, "cpuset"))
 			return places[i];
 	}
 	return NULL;
@@ -30,24 +29,18 @@ static const char *hierarchy(void)
 /* A file of the cgroup at `directory`. */
 static char *read_of(const char *directory, const char *file)
 {
-	SCOPED(strbuf_release) struct strbuf path = { 0 };
-	strbuf_printf(&path, "%s/%s", directory, file);
-	char *text = file_read_line(path.text);
-	return text;
+	FREED char *path = xprintf("%s/%s", directory, file);
+	return file_read_line(path);
 }
 
 static int write_of(const char *directory, const char *file, const char *value, struct error *err)
 {
-	SCOPED(strbuf_release) struct strbuf path = { 0 };
-	strbuf_printf(&path, "%s/%s", directory, file);
-	int fd = open(path.text, O_WRONLY | O_CLOEXEC);
+	FREED char *path = xprintf("%s/%s", directory, file);
+	CLOSED int fd = open(path, O_WRONLY | O_CLOEXEC);
 	size_t length = strlen(value);
-	int failed = fd < 0 || write(fd, value, length) != (ssize_t)length;
-	if (failed)
-		error_errno(err, EXIT_ENVIRONMENT, "cannot write '%s' to %s", value, path.text);
-	if (fd >= 0)
-		close(fd);
-	return failed ? -1 : 0;
+	if (fd >= 0 && write(fd, value, length) == (ssize_t)length)
+		return 0;
+	return error_errno(err, EXIT_ENVIRONMENT, "cannot write '%s' to %s", value, path);
 }
 
 static char *parent_of(const char *directory)
@@ -66,13 +59,11 @@ static enum reading cpuset_now(const struct quiet_options *o, const struct chang
 		/* Where it is there: its CPUs and kind. A cgroup without cpusets has neither file.
 		 */
 		static const char *const files[] = { "cpuset.cpus", "cpuset.cpus.partition" };
-		struct strbuf out = { 0 };
+		SCOPED(strbuf_release) struct strbuf out = { 0 };
 		for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
 			FREED char *text = read_of(c->what, files[i]);
-			if (!text && reading_of_errno(err) == READ_FAILED) {
-				strbuf_release(&out);
+			if (!text && reading_of_errno(err) == READ_FAILED)
 				return READ_FAILED;
-			}
 			strbuf_printf(&out, "%s%s", i ? " " : "", text ? text : "");
 		}
 		*value = strbuf_detach(&out);
@@ -80,15 +71,12 @@ static enum reading cpuset_now(const struct quiet_options *o, const struct chang
 	}
 	if (reading_of_errno(err) == READ_FAILED)
 		return READ_FAILED;
-	char *parent = parent_of(c->what), *given = read_of(parent, "cgroup.subtree_control");
-	enum reading reading = given ? READ_VALUE : READ_FAILED;
+	FREED char *parent = parent_of(c->what), *given = read_of(parent, "cgroup.subtree_control");
 	if (given)
 		*value = xstrdup(strstr(given, "cpuset") ? "absent" : "absent -cpuset");
 	else
 		error_errno(err, EXIT_ENVIRONMENT, "%s", parent);
-	free(parent);
-	free(given);
-	return reading;
+	return given ? READ_VALUE : READ_FAILED;
 }
 
 static int cpuset_remove(const char *directory, const char *parent, bool controller,
@@ -150,33 +138,29 @@ const struct change_ops cpuset_ops = { cpuset_now, cpuset_put };
 int plan_cpuset(const struct quiet_options *o, const struct quiet_knob *k, change_list *out,
 		struct error *err)
 {
-	struct strbuf path = { 0 }, wanted = { 0 };
+	SCOPED(strbuf_release) struct strbuf wanted = { 0 };
 	struct error why = ERROR_INIT;
 	(void)err;
 	if (strcmp(k->name, "cpuset") != 0 || !quiet_is_machine(o))
 		return 0;
 	const char *where = hierarchy();
-	strbuf_printf(&path, "%s/" NAME, where ? where : "/sys/fs/cgroup");
+	FREED char *path = xprintf("%s/" NAME, where ? where : "/sys/fs/cgroup");
 	cpus_text(o->isolate, o->isolate_count, &wanted);
 	strbuf_puts(&wanted, " isolated");
-	struct change *c = change_add(out, CHANGE_CPUSET, k->name, path.text, NULL, wanted.text);
+	struct change *c = change_add(out, CHANGE_CPUSET, k->name, path, NULL, wanted.text);
 	if (!where)
 		change_judge(c, QUIET_ABSENT, "cgroup v2 has no cpusets here");
 	else if (cpuset_now(o, c, &c->before, &why) != READ_VALUE)
 		change_judge(c, QUIET_REFUSED, "it cannot be read: %s", why.text);
-	strbuf_release(&path);
-	strbuf_release(&wanted);
 	return 0;
 }
 
 int quiet_enter(const struct quiet_options *o, int pid, struct error *err)
 {
 	const char *where = quiet_is_machine(o) ? hierarchy() : NULL;
-	SCOPED(strbuf_release) struct strbuf path = { 0 };
 	char number[16];
 	struct stat st;
-	strbuf_printf(&path, "%s/" NAME, where ? where : "");
+	FREED char *path = xprintf("%s/" NAME, where ? where : "");
 	snprintf(number, sizeof number, "%d", pid);
-	return where && stat(path.text, &st) == 0 ? write_of(path.text, "cgroup.procs", number, err)
-						  : 0;
+	return where && stat(path, &st) == 0 ? write_of(path, "cgroup.procs", number, err) : 0;
 }

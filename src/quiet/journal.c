@@ -115,11 +115,8 @@ static int append(struct journal *j, const char *text, size_t length)
 static int sync_directory(const char *path)
 {
 	FREED char *directory = directory_of(path);
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int failed = fd < 0 || fsync(fd);
-	if (fd >= 0)
-		close(fd);
-	return failed ? -1 : 0;
+	CLOSED int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 || fsync(fd) ? -1 : 0;
 }
 
 /* Under another name until it is whole and on disk: there is never half a journal. */
@@ -157,18 +154,17 @@ static int write_whole(struct journal *j, const char *beside)
 int journal_create(struct journal *j, const struct quiet_options *o, int owner, struct error *err)
 {
 	char *path = journal_path(o, err), state;
-	SCOPED(strbuf_release) struct strbuf beside = { 0 };
 	if (!path)
 		return -1;
 	FREED char *directory = directory_of(path);
 	j->path = path;
 	j->owner = owner;
 	j->since_ns = clock_realtime_ns();
-	strbuf_printf(&beside, "%s.%d", path, (int)getpid());
+	FREED char *beside = xprintf("%s.%d", path, (int)getpid());
 	int failed = directory_make(directory, err);
 	if (!failed && !process_start(owner, &j->owner_start, &state))
 		failed = error_set(err, EXIT_USAGE, "there is no process %d", owner);
-	if (!failed && write_whole(j, beside.text)) {
+	if (!failed && write_whole(j, beside)) {
 		if (errno == EEXIST)
 			failed = error_set(err, EXIT_USAGE,
 					   "the machine is being made quiet by "
@@ -185,55 +181,51 @@ int journal_create(struct journal *j, const struct quiet_options *o, int owner, 
 	return failed;
 }
 
-static int add_line(struct journal *j, struct strbuf *line, struct error *err)
+static int __attribute__((format(printf, 3, 4)))
+add_line(struct journal *j, struct error *err, const char *fmt, ...)
 {
-	strbuf_putc(line, '\n');
-	int failed = append(j, line->text, line->length);
-	strbuf_release(line);
-	return failed ? error_errno(err, EXIT_ENVIRONMENT, "cannot write the journal %s", j->path)
-		      : 0;
+	SCOPED(strbuf_release) struct strbuf line = { 0 };
+	va_list args;
+	va_start(args, fmt);
+	strbuf_vprintf(&line, fmt, args);
+	va_end(args);
+	strbuf_putc(&line, '\n');
+	if (append(j, line.text, line.length))
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot write the journal %s", j->path);
+	return 0;
 }
 
 int journal_made(struct journal *j, size_t number, const char *after, struct error *err)
 {
-	struct strbuf line = { 0 };
-	strbuf_printf(&line, "made\t%zu", number);
+	SCOPED(strbuf_release) struct strbuf field = { 0 };
 	if (after)
-		put_field(&line, after);
-	return add_line(j, &line, err);
+		put_field(&field, after);
+	return add_line(j, err, "made\t%zu%s", number, strbuf_text(&field));
 }
 
 int journal_refused(struct journal *j, size_t number, struct error *err)
 {
-	struct strbuf line = { 0 };
-	strbuf_printf(&line, "refused\t%zu", number);
-	return add_line(j, &line, err);
+	return add_line(j, err, "refused\t%zu", number);
 }
 
 int journal_keep(struct journal *j, struct error *err)
 {
-	struct strbuf line = { 0 };
-	strbuf_puts(&line, "keep");
-	return add_line(j, &line, err);
+	return add_line(j, err, "keep");
 }
 
 int journal_restoring(struct journal *j, struct error *err)
 {
-	struct strbuf line = { 0 };
 	unsigned long long start = 0;
 	char state;
 	if (ftruncate(j->fd, j->whole))
 		return error_errno(err, EXIT_ENVIRONMENT, "cannot write the journal %s", j->path);
 	process_start((int)getpid(), &start, &state);
-	strbuf_printf(&line, "restoring\t%d\t%llu", (int)getpid(), start);
-	return add_line(j, &line, err);
+	return add_line(j, err, "restoring\t%d\t%llu", (int)getpid(), start);
 }
 
 int journal_finished(struct journal *j, size_t number, struct error *err)
 {
-	struct strbuf line = { 0 };
-	strbuf_printf(&line, "finished\t%zu", number);
-	return add_line(j, &line, err);
+	return add_line(j, err, "finished\t%zu", number);
 }
 
 int journal_remove(struct journal *j, struct error *err)
@@ -271,15 +263,11 @@ static bool read_mark(struct journal *j, size_t count, char **f)
 	if (count < 2 || !integer_parse(f[1], 0, (long)j->changes.count - 1, &number))
 		return false;
 	struct change *c = &j->changes.items[number];
-	if (strcmp(f[0], "finished") == 0) {
-		c->finished = true;
+	bool finished = strcmp(f[0], "finished") == 0, refused = strcmp(f[0], "refused") == 0;
+	c->begun |= !finished;
+	c->finished |= finished || refused;
+	if (finished || refused)
 		return true;
-	}
-	c->begun = true;
-	if (strcmp(f[0], "refused") == 0) {
-		c->finished = true;
-		return true;
-	}
 	free(c->after);
 	c->after = count == 3 ? xstrdup(f[2]) : NULL;
 	return count <= 3;

@@ -121,11 +121,8 @@ char *value_word(const char *text)
 
 bool value_equal(const char *a, const char *b)
 {
-	char *x = value_word(a), *y = value_word(b);
-	bool equal = strcmp(x, y) == 0;
-	free(x);
-	free(y);
-	return equal;
+	FREED char *x = value_word(a), *y = value_word(b);
+	return strcmp(x, y) == 0;
 }
 
 /* ---- CPUs ---- */
@@ -143,29 +140,21 @@ static bool others_of(const struct quiet_options *o, const char *text, struct st
 {
 	FREED char *word = value_word(text);
 	cpu_set_t set;
-	ARRAY(uint32_t) left = { 0 };
+	FREED ARRAY(uint32_t) left = { 0 };
 	bool is_list = cpus_parse(word, &set);
 	for (size_t cpu = 0; is_list && cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &set) && !is_isolated(o, cpu))
 			array_push(&left, (uint32_t)cpu);
 	cpus_text(left.items, left.count, out);
-	bool some = left.count > 0;
-	array_release(&left);
-	return some;
+	return left.count > 0;
 }
 
 /* The CPUs that interrupts may go to: online, and not isolated. */
 static char *online_others(const struct quiet_options *o)
 {
-	char *path = quiet_path(o, CPU "online"), *online = file_read_line(path);
-	struct strbuf out = { 0 };
-	bool some = online && others_of(o, online, &out);
-	free(path);
-	free(online);
-	if (some)
-		return strbuf_detach(&out);
-	strbuf_release(&out);
-	return NULL;
+	FREED char *path = quiet_path(o, CPU "online"), *online = file_read_line(path);
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
+	return online && others_of(o, online, &out) ? strbuf_detach(&out) : NULL;
 }
 
 /* The mask as the kernel writes it: words of 8 hex digits, as many digits as the mask has now. */
@@ -211,20 +200,17 @@ static bool is_met(const struct setting *s, const char *now, const char *wanted)
 static char *wanted_of(const struct quiet_options *o, const struct setting *s, const char *full,
 		       const char *now)
 {
-	struct strbuf list = { 0 };
+	SCOPED(strbuf_release) struct strbuf list = { 0 };
 	switch (s->rule) {
 	case AS_FILE: {
-		SCOPED(strbuf_release) struct strbuf path = { 0 };
-		strbuf_printf(&path, "%.*s/%s", (int)(strrchr(full, '/') - full), full, s->value);
-		return file_read_line(strbuf_text(&path));
+		FREED char *path =
+			xprintf("%.*s/%s", (int)(strrchr(full, '/') - full), full, s->value);
+		return file_read_line(path);
 	}
 	case OTHERS_MASK:
 		return mask_without(o, now);
 	case OTHERS_LIST:
-		if (others_of(o, now, &list))
-			return strbuf_detach(&list);
-		strbuf_release(&list);
-		return online_others(o);
+		return others_of(o, now, &list) ? strbuf_detach(&list) : online_others(o);
 	default:
 		return xstrdup(s->value);
 	}
@@ -323,18 +309,14 @@ static int write_once(const char *path, const char *text)
 static int file_put(const struct quiet_options *o, const struct change *c, const char *value,
 		    struct error *err)
 {
-	char *path = quiet_path(o, c->what), *word = value_word(value);
+	FREED char *path = quiet_path(o, c->what), *word = value_word(value);
 	int failed = write_once(path, value);
 	if (failed && errno == EINVAL && strcmp(word, value) != 0)
 		failed = write_once(path, word);
 	const char *why = errno == EIO && strncmp(c->what, "/proc/irq/", 10) == 0
 				  ? "the kernel does not let it move"
 				  : strerror(errno);
-	if (failed)
-		error_set(err, EXIT_ENVIRONMENT, "%s", why);
-	free(path);
-	free(word);
-	return failed;
+	return failed ? error_set(err, EXIT_ENVIRONMENT, "%s", why) : 0;
 }
 
 const struct change_ops file_ops = { file_now, file_put };

@@ -93,9 +93,7 @@ static char *title_of(const struct change *c)
 							[CHANGE_SYSV] = "service ",
 							[CHANGE_PAUSE] = "process ",
 							[CHANGE_SWAP] = "swap " };
-	struct strbuf out = { 0 };
-	strbuf_printf(&out, "%s%s", lead[c->kind] ? lead[c->kind] : "", c->what);
-	return strbuf_detach(&out);
+	return xprintf("%s%s", lead[c->kind] ? lead[c->kind] : "", c->what);
 }
 
 static void add_item(quiet_list *out, const struct change *c)
@@ -119,9 +117,7 @@ bool quiet_is_machine(const struct quiet_options *o)
 
 char *quiet_path(const struct quiet_options *o, const char *path)
 {
-	struct strbuf full = { 0 };
-	strbuf_printf(&full, "%s%s", o->root ? o->root : "", path);
-	return strbuf_detach(&full);
+	return xprintf("%s%s", o->root ? o->root : "", path);
 }
 
 static bool is_named(const char *const *names, size_t count, const char *name)
@@ -149,46 +145,36 @@ static int check_names(const char *const *names, size_t count, struct error *err
 	for (const struct quiet_knob *k = quiet_knobs; k->name; k++)
 		array_push(&known, k->name);
 	array_push(&known, NULL);
-	int failed = 0;
-	for (size_t i = 0; !failed && i < count; i++) {
-		char shown[64];
+	for (size_t i = 0; i < count; i++) {
 		if (quiet_knob_find(names[i]) || strcmp(names[i], "default") == 0)
 			continue;
-		text_display(names[i], shown, sizeof shown);
-		failed = error_set(err, EXIT_USAGE, "there is no knob '%s'", shown);
+		error_set(err, EXIT_USAGE, "there is no knob '%s'", DISPLAYED(names[i], 64));
 		const char *near = nearest_word(names[i], known.items);
-		if (near)
-			error_hint(err, "did you mean '%s'?", near);
-		else
-			error_hint(err, "`tare quiet --list` names them");
+		return near ? error_hint(err, "did you mean '%s'?", near)
+			    : error_hint(err, "`tare quiet --list` names them");
 	}
-	return failed;
+	return 0;
 }
 
 static int check_cpus(const struct quiet_options *o, struct error *err)
 {
-	char *path = quiet_path(o, "/sys/devices/system/cpu/online"),
-	     *online = file_read_line(path);
+	FREED char *path = quiet_path(o, "/sys/devices/system/cpu/online");
+	FREED char *online = file_read_line(path);
 	cpu_set_t set;
-	int failed = 0;
 	if (!online || !cpus_parse(online, &set))
-		failed = error_set(err, EXIT_ENVIRONMENT,
-				   "cannot tell which CPUs there are to isolate from %s", path);
-	for (size_t i = 0; !failed && i < o->isolate_count; i++) {
+		return error_set(err, EXIT_ENVIRONMENT,
+				 "cannot tell which CPUs there are to isolate from %s", path);
+	for (size_t i = 0; i < o->isolate_count; i++) {
 		if (o->isolate[i] >= CPU_SETSIZE || !CPU_ISSET(o->isolate[i], &set))
-			failed = error_set(err, EXIT_USAGE,
-					   "cannot isolate CPU %u: the CPUs online are %s",
-					   o->isolate[i], online);
-		else
-			CPU_CLR(o->isolate[i], &set);
+			return error_set(err, EXIT_USAGE,
+					 "cannot isolate CPU %u: the CPUs online are %s",
+					 o->isolate[i], online);
+		CPU_CLR(o->isolate[i], &set);
 	}
-	if (!failed && CPU_COUNT(&set) == 0) {
-		failed = error_set(err, EXIT_USAGE, "cannot isolate all CPUs (%s)", online);
-		error_hint(err, "everything else needs at least one");
-	}
-	free(path);
-	free(online);
-	return failed;
+	if (CPU_COUNT(&set) > 0)
+		return 0;
+	error_set(err, EXIT_USAGE, "cannot isolate all CPUs (%s)", online);
+	return error_hint(err, "everything else needs at least one");
 }
 
 /* ---- planning ---- */
@@ -208,11 +194,9 @@ static int plan(const struct quiet_options *o, change_list *out, struct error *e
 	}
 	for (size_t i = 0; i < o->service_count; i++) {
 		const char *why = quiet_kept(o->services[i]);
-		char shown[64];
-		text_display(o->services[i], shown, sizeof shown);
 		if (why)
-			return error_set(err, EXIT_USAGE, "'%s' is never stopped: it %s", shown,
-					 why);
+			return error_set(err, EXIT_USAGE, "'%s' is never stopped: it %s",
+					 DISPLAYED(o->services[i], 64), why);
 	}
 	for (size_t i = 0; !o->isolate_count && i < o->only_count; i++) {
 		const struct quiet_knob *k = quiet_knob_find(o->only[i]);
@@ -347,8 +331,7 @@ int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struc
 		}
 		failed = j.changes.count && make_all(o, &j, owner, out, err);
 	}
-	bool half = failed && j.fd >= 0;
-	if (half) {
+	if (failed && j.fd >= 0) {
 		SCOPED(quiet_list_release) quiet_list undone = { 0 };
 		quiet_restore_own(o, owner ? owner : (int)getpid(), &undone, NULL);
 	}
@@ -371,12 +354,6 @@ static void put_back(const struct quiet_options *o, struct change *c)
 		change_judge(c, QUIET_REFUSED, "it was written, and is something else");
 }
 
-/* A cgroup that was made is removed in any case. */
-static bool is_own(const struct change *c)
-{
-	return c->kind == CHANGE_CPUSET;
-}
-
 /* A stop that was begun and not waited for may come after the service was seen to run: only a
  * start calls it off. */
 static bool may_come(const struct change *c)
@@ -396,12 +373,11 @@ static void undo(const struct quiet_options *o, struct change *c)
 		change_judge(c, QUIET_LEFT, "it is gone");
 	} else if (strcmp(now, c->before) == 0 && !may_come(c)) {
 		c->state = QUIET_RESTORED;
-	} else if (c->after && strcmp(now, c->after) != 0 && !o->force && !is_own(c)) {
-		char *is = value_word(now), *was = value_word(c->before);
+	} else if (c->after && strcmp(now, c->after) != 0 && !o->force &&
+		   c->kind != CHANGE_CPUSET) { /* one that was made is removed in any case */
+		FREED char *is = value_word(now), *was = value_word(c->before);
 		change_judge(c, QUIET_LEFT, "somebody made it '%s' meanwhile; it was '%s'", is,
 			     was);
-		free(is);
-		free(was);
 	} else {
 		put_back(o, c);
 	}
@@ -474,18 +450,18 @@ int quiet_restore_abandoned(const struct quiet_options *o, quiet_list *out, stru
 
 int quiet_look(const struct quiet_options *o, struct quiet_status *out, struct error *err)
 {
-	struct journal j = JOURNAL_INIT;
+	SCOPED(journal_release) struct journal j = JOURNAL_INIT;
 	*out = (struct quiet_status){ 0 };
-	int failed = journal_open(&j, o, err);
-	if (!failed && j.fd >= 0) {
-		*out = (struct quiet_status){ .quiet = true,
-					      .abandoned = journal_is_abandoned(&j),
-					      .stale = j.stale,
-					      .owner = j.owner,
-					      .since_ns = j.since_ns };
-		for (size_t i = 0; i < j.changes.count; i++)
-			out->changes += j.changes.items[i].begun && !j.changes.items[i].finished;
-	}
-	journal_release(&j);
-	return failed ? -1 : 0;
+	if (journal_open(&j, o, err))
+		return -1;
+	if (j.fd < 0)
+		return 0;
+	*out = (struct quiet_status){ .quiet = true,
+				      .abandoned = journal_is_abandoned(&j),
+				      .stale = j.stale,
+				      .owner = j.owner,
+				      .since_ns = j.since_ns };
+	for (size_t i = 0; i < j.changes.count; i++)
+		out->changes += j.changes.items[i].begun && !j.changes.items[i].finished;
+	return 0;
 }

@@ -1,6 +1,6 @@
-/* A quiet machine: EMP v1-v3 and what tuned, pyperf and temci know, as one table of knobs. What was
- * there before is in a journal on disk before the first write, and is put back by quiet_restore(),
- * also after the tare that changed it was killed. */
+/* A quiet machine: EMP v1-v3 and what tuned, pyperf and temci do, as one table of knobs. Previous
+ * values are in a journal on disk before the first write. quiet_restore() restores them, even after
+ * the tare that changed them was killed. */
 #ifndef TARE_QUIET_QUIET_H
 #define TARE_QUIET_QUIET_H
 
@@ -11,43 +11,44 @@
 #include "base/cpus.h"
 #include "base/error.h"
 
-/* One thing that can be changed; a knob may be many files (one per CPU, per IRQ, per service). */
+/* One thing that can be changed. It may be many files (one per CPU, per IRQ, per service). */
 struct quiet_knob {
-	const char *name; /* "turbo", "governor", "services", ...; what --only and --except take */
-	const char *source; /* who asks for it: "EMP v3", "tuned", "pyperf" */
+	const char
+		*name; /* "turbo", "governor", "services", ...: the names for --only and --except */
+	const char *source; /* what asks for it: "EMP v3", "tuned", "pyperf" */
 	const char *effect; /* one sentence: what it quiets */
-	bool by_default;    /* changed unless excepted; others only when named */
-	bool isolates;	    /* only where CPUs to isolate are given */
+	bool by_default;    /* changed unless excepted; others only if named */
+	bool isolates;	    /* only if there are CPUs to isolate */
 };
 extern const struct quiet_knob quiet_knobs[]; /* ends with a name of NULL */
 
 struct quiet_options {
-	const char *root;    /* a directory that stands for /; NULL or "": the machine itself. With
-				one, services are not touched */
-	const char *journal; /* NULL: quiet.journal in the runtime directory (/run/tare, beneath
-				root) */
-	const char *const *only, *const *except; /* names of knobs; "default" in only stands for
-						    those of by_default */
+	const char *root; /* a directory used as /; NULL or "": the machine itself. With one,
+			     services are not touched */
+	const char
+		*journal; /* NULL: quiet.journal in the runtime directory (/run/tare, below root) */
+	const char *const *only,
+		*const *except; /* names of knobs; "default" in only selects those of by_default */
 	size_t only_count, except_count;
-	const uint32_t *isolate; /* CPUs to keep everything else from; NULL: none */
+	const uint32_t *isolate; /* CPUs to keep free of everything else; NULL: none */
 	size_t isolate_count;
 	const char *const *services, *const *keep_services; /* also stop these; never stop these */
 	size_t service_count, keep_service_count;
-	bool force; /* quiet_restore(): also what somebody else changed meanwhile */
-	/* Called before and after each change and each restoring of one, where a test may end the
-	 * process; NULL: not. */
+	bool force; /* quiet_restore(): also restore what somebody else changed meanwhile */
+	/* Called before and after each change and restore, where a test may end the process; or
+	 * NULL. */
 	void (*step)(void *context);
 	void *context;
 };
 
 enum quiet_state {
-	QUIET_WOULD_CHANGE, /* of a plan */
+	QUIET_WOULD_CHANGE, /* in a plan */
 	QUIET_CHANGED,
-	QUIET_ALREADY, /* as wanted already */
+	QUIET_ALREADY, /* it already has the wanted value */
 	QUIET_ABSENT,  /* this machine has no such knob */
-	QUIET_REFUSED, /* the kernel, or a read-only file system, said no; why tells */
+	QUIET_REFUSED, /* refused by the kernel or a read-only file system; see why */
 	QUIET_RESTORED,
-	QUIET_LEFT, /* somebody else changed it meanwhile: not put back; why tells */
+	QUIET_LEFT, /* not restored because somebody else changed it meanwhile; see why */
 	QUIET_STATES,
 };
 const char *quiet_state_name(enum quiet_state s); /* "would change", "changed", "as wanted", ... */
@@ -55,46 +56,48 @@ const char *quiet_state_name(enum quiet_state s); /* "would change", "changed", 
 struct quiet_item {
 	const char *knob;
 	char *what;	      /* a path without the root, or "service cron.service" */
-	char *before, *after; /* after: what is wanted; NULL where not known */
+	char *before, *after; /* after: the wanted value; NULL: unknown */
 	enum quiet_state state;
-	char *why; /* NULL: nothing to say */
+	char *why; /* NULL: none */
 };
 typedef ARRAY(struct quiet_item) quiet_list;
 void quiet_list_release(quiet_list *list);
 
-/* What would be changed; nothing is. */
+/* Lists what would be changed, without changing it. */
 int quiet_plan(const struct quiet_options *o, quiet_list *out, struct error *err);
 
-/* Changes it: all prior values are journalled and on disk before the first write. EXIT_USAGE: the
- * machine is quiet already (says whose doing); EXIT_ENVIRONMENT: not root, or the journal cannot be
- * written: nothing was changed. A knob that refuses does not stop the others. owner: the pid that
- * wants it; when that is gone, the next tare restores. 0: it stays until quiet_restore(). */
+/* Makes the changes. All previous values are journalled and on disk before the first write.
+ * EXIT_USAGE: the machine is already quiet (says by whom). EXIT_ENVIRONMENT: not root, or the
+ * journal cannot be written; nothing was changed. A knob that refuses does not stop the others.
+ * owner is the pid that wants it; when that is gone, the next tare restores. 0: it stays until
+ * quiet_restore(). */
 int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struct error *err);
 
-/* Puts back exactly what was there, last change first, then removes the journal. No journal, or
- * another process is at it: done, out is empty. What fails stays in the journal, and -1. */
+/* Restores exactly the previous values, last change first, then removes the journal. If there is no
+ * journal, or another process is restoring, it succeeds with out empty. What fails stays in the
+ * journal, and it returns -1. */
 int quiet_restore(const struct quiet_options *o, quiet_list *out, struct error *err);
-/* The same of what this process was made quiet for; another's, or nobody's, is left. */
+/* Like quiet_restore(), if this owner made the machine quiet. Otherwise nothing is restored. */
 int quiet_restore_own(const struct quiet_options *o, int owner, quiet_list *out, struct error *err);
-/* The same of what nobody answers for: its owner is gone, or it is of an earlier boot. */
+/* Like quiet_restore(), if the owner is gone or the journal is from an earlier boot. */
 int quiet_restore_abandoned(const struct quiet_options *o, quiet_list *out, struct error *err);
 
-/* Who holds the machine quiet. */
+/* Whether the machine is quiet, and who wanted it. */
 struct quiet_status {
 	bool quiet;	  /* there is a journal */
-	bool abandoned;	  /* its owner is gone: it should be restored */
-	bool stale;	  /* of an earlier boot: nothing of it is in force */
-	int owner;	  /* 0: nobody's, stays until restored */
+	bool abandoned;	  /* its owner is gone, so it should be restored */
+	bool stale;	  /* from an earlier boot: nothing of it is in force */
+	int owner;	  /* 0: nobody; it stays until restored */
 	int64_t since_ns; /* CLOCK_REALTIME */
 	size_t changes;
 };
 int quiet_look(const struct quiet_options *o, struct quiet_status *out, struct error *err);
 
-/* Whether this process could have something to restore: one call of the kernel where not. */
+/* Whether this process might have something to restore. It costs one system call if not. */
 bool quiet_is_journalled(const struct quiet_options *o);
 
-/* Moves a process onto the isolated CPUs, where quiet_apply() made a partition of them: nothing
- * else may run there. None was made: done. */
+/* Moves a process onto the isolated CPUs if quiet_apply() made a partition of them, where nothing
+ * else may run. Succeeds if there is none. */
 int quiet_enter(const struct quiet_options *o, int pid, struct error *err);
 
 /* Why a service is never stopped: it keeps the machine reachable or alive. NULL: it may be. */

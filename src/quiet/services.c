@@ -182,13 +182,12 @@ static void plan_unit(const struct quiet_options *o, struct systemd *s, const ch
 static int plan_service_unit(const struct quiet_options *o, struct systemd *s, const char *knob,
 			     const char *name, change_list *out, struct error *err)
 {
-	SCOPED(strbuf_release) struct strbuf unit = { 0 };
 	SCOPED(words_release) word_list triggers = { 0 };
 	size_t before = out->count;
-	strbuf_printf(&unit, "%s%s", name, strchr(name, '.') ? "" : ".service");
-	plan_unit(o, s, knob, unit.text, out);
+	FREED char *unit = xprintf("%s%s", name, strchr(name, '.') ? "" : ".service");
+	plan_unit(o, s, knob, unit, out);
 	bool stops = out->count > before && out->items[before].state == QUIET_WOULD_CHANGE;
-	int failed = stops ? systemd_triggers(s, unit.text, &triggers, err) : 0;
+	int failed = stops ? systemd_triggers(s, unit, &triggers, err) : 0;
 	for (size_t i = 0; !failed && i < triggers.count; i++)
 		plan_unit(o, s, knob, triggers.items[i], out);
 	return failed;
@@ -299,10 +298,9 @@ static int ask_service(const char *name, const char *word, bool interruptible)
 /* False: errno says why. */
 static bool has_script(const char *name)
 {
-	SCOPED(strbuf_release) struct strbuf path = { 0 };
-	strbuf_printf(&path, "/etc/init.d/%s", name);
+	FREED char *path = xprintf("/etc/init.d/%s", name);
 	errno = ENOENT;
-	return !strchr(name, '/') && access(path.text, X_OK) == 0;
+	return !strchr(name, '/') && access(path, X_OK) == 0;
 }
 
 static enum reading sysv_now(const struct quiet_options *o, const struct change *c, char **value,
@@ -417,8 +415,7 @@ static void plan_holds(const struct quiet_options *o, const char *knob, change_l
 		char path[64], state, what[96];
 		unsigned long long start;
 		long pid;
-		bool is_pid = text && integer_parse(text, 2, INT32_MAX, &pid);
-		if (!is_pid)
+		if (!text || !integer_parse(text, 2, INT32_MAX, &pid))
 			continue;
 		snprintf(path, sizeof path, "/proc/%ld/comm", pid);
 		FREED char *comm = file_read_line(path);

@@ -67,15 +67,14 @@ int plan_swap(const struct quiet_options *o, const struct quiet_knob *k, change_
 	 * and restoring goes the other way. */
 	for (char *line; text && end > text; end = line) {
 		char path[512];
-		SCOPED(strbuf_release) struct strbuf before = { 0 };
 		int priority;
 		end[-1] = '\0';
 		line = strrchr(text, '\n');
 		line = line ? line + 1 : text;
 		if (!read_line(line, path, &priority))
 			continue;
-		strbuf_printf(&before, "on %d", priority);
-		change_add(out, CHANGE_SWAP, k->name, path, before.text, "off");
+		FREED char *before = xprintf("on %d", priority);
+		change_add(out, CHANGE_SWAP, k->name, path, before, "off");
 	}
 	free(text);
 	return 0;

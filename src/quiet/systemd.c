@@ -101,8 +101,8 @@ enum unit_state systemd_state(struct systemd *s, const char *unit, char id[256])
 	int code = object_of(s, unit, &object);
 	if (!object)
 		return code < 0 ? UNIT_UNKNOWN : UNIT_ABSENT;
-	char *active = text_of(s, object, "ActiveState"), *sub = text_of(s, object, "SubState");
-	FREED char *name = text_of(s, object, "Id");
+	FREED char *active = text_of(s, object, "ActiveState");
+	FREED char *sub = text_of(s, object, "SubState"), *name = text_of(s, object, "Id");
 	enum unit_state state = UNIT_WORKING;
 	if (*name)
 		snprintf(id, 256, "%s", name);
@@ -116,8 +116,6 @@ enum unit_state systemd_state(struct systemd *s, const char *unit, char id[256])
 		state = UNIT_DONE;
 	else if (strcmp(active, "active") == 0)
 		state = is_transient(s, object) ? UNIT_PASSING : UNIT_RUNNING;
-	free(active);
-	free(sub);
 	return state;
 }
 

@@ -1,4 +1,4 @@
-/* Machine instructions, as a disassembler tells them. */
+/* Machine instructions from a disassembler. */
 #ifndef TARE_RECORD_CODE_H
 #define TARE_RECORD_CODE_H
 
@@ -9,9 +9,9 @@
 struct instruction {
 	uint64_t address;
 	uint8_t size;
-	char text[120]; /* "mov %rax,(%rbx)": AT&T as objdump and perf annotate; "(bad)" */
-	char *file;	/* of its source line, borrowed; NULL: not known */
-	uint32_t line;	/* 0: not known */
+	char text[120]; /* "mov %rax,(%rbx)": AT&T as in objdump and perf annotate; "(bad)" */
+	char *file;	/* of its source line, borrowed; NULL: unknown */
+	uint32_t line;	/* 0: unknown */
 };
 
 typedef ARRAY(struct instruction) instruction_list;

@@ -4,25 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many changes of each knob were made, and how many refused. */
-static void read_knobs(const json_t *changes, struct conditions *c)
-{
-	for (size_t i = 0; i < json_array_size(changes); i++) {
-		const json_t *change = json_array_get(changes, i);
-		const char *knob = json_string_value(json_object_get(change, "knob"));
-		const char *state = json_string_value(json_object_get(change, "state"));
-		size_t at = 0;
-		if (!knob || !state)
-			continue;
-		while (at < c->quiet.count && strcmp(c->quiet.items[at].name, knob) != 0)
-			at++;
-		if (at == c->quiet.count)
-			array_push(&c->quiet, (struct knob_changes){ .name = knob });
-		c->quiet.items[at].changed += !strcmp(state, "changed");
-		c->quiet.items[at].refused += !strcmp(state, "refused");
-	}
-}
-
 struct conditions conditions_take(char *text)
 {
 	struct conditions c = { .text = text, .all = text ? json_loads(text, 0, NULL) : NULL };
@@ -39,7 +20,21 @@ struct conditions conditions_take(char *text)
 	c.quieted = quiet;
 	c.quieted_before = json_is_string(quiet);
 	c.quieted_for_it = json_is_array(quiet);
-	read_knobs(quiet, &c);
+	/* how many changes of each knob were made, and how many refused */
+	for (size_t i = 0; i < json_array_size(quiet); i++) {
+		const json_t *change = json_array_get(quiet, i);
+		const char *knob = json_string_value(json_object_get(change, "knob"));
+		const char *state = json_string_value(json_object_get(change, "state"));
+		size_t at = 0;
+		if (!knob || !state)
+			continue;
+		while (at < c.quiet.count && strcmp(c.quiet.items[at].name, knob) != 0)
+			at++;
+		if (at == c.quiet.count)
+			array_push(&c.quiet, (struct knob_changes){ .name = knob });
+		c.quiet.items[at].changed += !strcmp(state, "changed");
+		c.quiet.items[at].refused += !strcmp(state, "refused");
+	}
 	for (size_t i = 0; i < json_array_size(pids); i++)
 		array_push(&c.pids, (int64_t)json_integer_value(json_array_get(pids, i)));
 	c.cgroup = json_string_value(json_object_get(c.all, "cgroup"));

@@ -1,5 +1,5 @@
-/* The conditions of a run: every option that shaped it, as one JSON object. It is read once, here;
- * what reports and protocols ask for are members. */
+/* The conditions of a run: every option that shaped it, as one JSON object. It is parsed once,
+ * here; what reports and protocols need are members. */
 #ifndef TARE_RECORD_CONDITIONS_H
 #define TARE_RECORD_CONDITIONS_H
 
@@ -15,13 +15,13 @@ struct knob_changes {
 };
 
 struct conditions {
-	char *text;	    /* the object as it is stored; NULL: there is none */
-	struct json_t *all; /* the same, read; NULL: there is none, or it is no JSON */
+	char *text;	    /* the object as stored; NULL: there is none */
+	struct json_t *all; /* the parsed object; NULL: there is none, or it is not JSON */
 	/* of commands */
 	bool ignore_failure, keep_outliers, no_cutoffs, no_ledger;
 	ARRAY(int) expected_codes;
-	const char *emp; /* the version it was made by, as "v5"; NULL: none */
-	/* by whatever; by an earlier 'tare quiet'; for the run, by what is in quiet */
+	const char *emp; /* the version it was made with, such as "v5"; NULL: none */
+	/* in any way; by an earlier 'tare quiet'; for this run, by the changes in quiet */
 	bool quieted, quieted_before, quieted_for_it;
 	ARRAY(struct knob_changes) quiet;
 	/* of profiles: what was sampled; NULL or empty: not this */
@@ -29,7 +29,7 @@ struct conditions {
 	const char *cgroup, *command;
 };
 
-/* Reads the text, which becomes part of the struct and is freed with it. */
+/* Parses the text, which becomes part of the struct and is freed with it. */
 struct conditions conditions_take(char *text);
 void conditions_release(struct conditions *c);
 

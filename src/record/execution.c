@@ -12,11 +12,6 @@ const char *backend_name(enum backend backend)
 
 static const char *const outcome_names[] = { "exited", "signalled", "timed out" };
 
-const char *outcome_name(enum outcome outcome)
-{
-	return outcome_names[outcome];
-}
-
 const char *const grade_names[] = { "net", "exec", "tick" };
 
 const char *grade_name(enum grade grade)
@@ -237,24 +232,12 @@ static int compare_entries(const void *a, const void *b)
 	return x->stage - y->stage;
 }
 
-static bool same_task(const struct entry *a, const struct entry *b)
-{
-	return a->tgid == b->tgid && a->tid == b->tid && a->start_ns == b->start_ns;
-}
-
 static void add_entries(const struct image *image, int stage, struct entry *into, size_t *count)
 {
 	for (size_t i = 0; i < image->count; i++) {
 		const struct task_record *t = &image->tasks[i];
 		into[(*count)++] = (struct entry){ t, t->start_ns, t->tgid, t->tid, stage };
 	}
-}
-
-static enum role role_of(const struct task_record *t, int32_t self)
-{
-	if (t->flags & TASK_IS_SUBJECT)
-		return ROLE_SUBJECT;
-	return t->tgid == self || (t->flags & TASK_IS_SELF) ? ROLE_SELF : ROLE_DAEMON;
 }
 
 /* Adds what the task used between first (NULL: it was not there) and last to its process. */
@@ -272,11 +255,6 @@ static void add_task(struct process *p, const struct task_record *first,
 	}
 	if (task_has(last, TASK_RSS_PEAK) && last->value[TASK_RSS_PEAK] > p->rss_peak_bytes)
 		p->rss_peak_bytes = last->value[TASK_RSS_PEAK];
-}
-
-static bool did_nothing(const struct process *p)
-{
-	return p->value[TASK_EXEC] == 0 && p->value[TASK_NVCSW] == 0 && p->value[TASK_NIVCSW] == 0;
 }
 
 static int compare_processes(const void *a, const void *b)
@@ -301,7 +279,9 @@ void tasks_between(const struct image *before, const struct image *after, const 
 		qsort(entries, count, sizeof *entries, compare_entries);
 	for (size_t i = 0, j; i < count; i = j) {
 		const struct task_record *first = entries[i].stage == 0 ? entries[i].task : NULL;
-		for (j = i + 1; j < count && same_task(&entries[i], &entries[j]);)
+		for (j = i + 1; j < count && entries[j].tgid == entries[i].tgid &&
+				entries[j].tid == entries[i].tid &&
+				entries[j].start_ns == entries[i].start_ns;)
 			j++;
 		const struct task_record *last = entries[j - 1].task;
 		if (!last)
@@ -330,7 +310,8 @@ struct gathering {
 
 static void keep_process(struct gathering *g)
 {
-	if (g->p.role != ROLE_SUBJECT && did_nothing(&g->p))
+	const uint64_t *did = g->p.value;
+	if (g->p.role != ROLE_SUBJECT && !did[TASK_EXEC] && !did[TASK_NVCSW] && !did[TASK_NIVCSW])
 		return;
 	daemon_name(g->comm, g->p.name);
 	array_push(&g->into->processes, g->p);
@@ -350,7 +331,10 @@ static void gather(void *context, const struct task_record *first, const struct 
 		g->open = false;
 	}
 	if (!g->open) {
-		g->p = (struct process){ .role = role_of(last, g->self),
+		bool self = last->tgid == g->self || last->flags & TASK_IS_SELF;
+		g->p = (struct process){ .role = last->flags & TASK_IS_SUBJECT ? ROLE_SUBJECT
+						 : self			       ? ROLE_SELF
+									       : ROLE_DAEMON,
 					 .pid = last->tgid,
 					 .present = UINT64_MAX };
 		g->open = true;

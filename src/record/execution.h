@@ -1,5 +1,4 @@
-/* The facts of one execution of a subject, and of a run: its executions under one set of
- * conditions. */
+/* The facts of one execution of a subject, and of a run: executions under the same conditions. */
 #ifndef TARE_RECORD_EXECUTION_H
 #define TARE_RECORD_EXECUTION_H
 
@@ -22,18 +21,17 @@ enum outcome {
 	OUTCOME_SIGNALLED, /* status is the signal */
 	OUTCOME_TIMED_OUT, /* ended by tare at the time limit */
 };
-const char *outcome_name(enum outcome outcome);
 
-/* The grades of process time, best first (protocols/emp-sedona.md). */
+/* The grades of process time, best first. */
 enum grade { GRADE_NET, GRADE_EXEC, GRADE_TICK, GRADES };
 extern const char *const grade_names[];
 const char *grade_name(enum grade grade);
 
-/* What role a process played in an execution. */
+/* The role of a process in an execution. */
 enum role { ROLE_SUBJECT, ROLE_DAEMON, ROLE_SELF };
 const char *role_name(enum role role);
 
-/* One process that ran during the execution: its threads summed, differences over the execution. */
+/* One process that ran during the execution: its threads summed, as differences over it. */
 struct process {
 	enum role role;
 	bool kernel;	     /* a kernel thread */
@@ -47,8 +45,8 @@ struct process {
 	char name[17]; /* daemon_name() */
 };
 
-/* What it ran: by the scheduler, else by the tick, of which one half alone is no PT. False: not
- * seen, and *ns is 0. */
+/* Its PT: from the scheduler or else from the ticks, for which both halves are needed. False:
+ * unknown, and *ns is 0. */
 bool process_pt_ns(const struct process *p, uint64_t *ns);
 
 struct overall {
@@ -60,35 +58,35 @@ struct overall {
 struct totals {
 	uint64_t present;		 /* as in task_record */
 	uint64_t value[TASK_CUMULATIVE]; /* by enum task_measure */
-	uint64_t rss_peak_bytes;	 /* of the largest process; 0 unknown */
-	uint32_t processes, threads; /* tasks that belonged to it (threads counts leaders too) */
+	uint64_t rss_peak_bytes;	 /* of the largest process; 0: unknown */
+	uint32_t processes, threads;	 /* tasks that belonged to it (threads include leaders) */
 };
 
 struct execution {
 	int64_t id;	 /* in the lab; 0 before it is stored */
-	uint32_t number; /* from 1 within the run; warm-ups count from 1 on their own */
-	bool warmup;	 /* thrown away by EMP's first rule */
+	uint32_t number; /* from 1 within the run; warm-ups are counted separately */
+	bool warmup;	 /* dropped by EMP's first rule */
 	enum outcome outcome;
 	int status;		/* exit code or signal */
 	int64_t started_at_ns;	/* CLOCK_REALTIME */
-	uint64_t et_ns;		/* the subject's first process from its exec to its end */
-	uint64_t wait_ns;	/* the same up to when tare, waiting, was told */
-	uint64_t tree_ns;	/* up to the end of the last process of the tree */
-	uint64_t pt_ns[GRADES]; /* ABSENT_NS where not seen */
-	/* This execution's own split of exec in the proportion of its ticks, ABSENT_NS when no tick
-	 * fell on it: noise below about 100 ms, to be pooled over the run (emp's user_share). With
-	 * the plain back end it is the kernel's word, which is all user without a tick. */
+	uint64_t et_ns;		/* of the subject's first process, from its exec to its end */
+	uint64_t wait_ns;	/* likewise, until tare's wait returned */
+	uint64_t tree_ns;	/* until the end of the last process of the tree */
+	uint64_t pt_ns[GRADES]; /* ABSENT_NS if unknown */
+	/* This execution's own split of exec by its ticks; ABSENT_NS if no tick fell on it. Below
+	 * about 100 ms it is noise and must be pooled over the run (emp's user_share). With the
+	 * plain back end it is the kernel's own split, which is all user without a tick. */
 	uint64_t user_ns, system_ns;
 	struct totals totals;
-	uint32_t left_behind; /* processes of the tree alive when the first one ended */
+	uint32_t left_behind; /* processes of the tree still alive when the first one ended */
 	uint32_t ended;	      /* of those, ended by tare */
 	uint64_t lost;	      /* events the collector lost */
-	int64_t ephemeral;    /* tasks made but never seen; -1 where it cannot be known */
+	int64_t ephemeral;    /* tasks made but never seen; -1 if unknown */
 	uint64_t self_ns;     /* CPU time of tare within the timed window */
 	struct overall before, after;
 	ARRAY(struct process)
-	processes; /* everything that ran, the subject's first, then by exec */
-	/* What the processes are derived from; not stored. Empty where the back end has none. */
+	processes; /* everything that ran: the subject's first, then by exec */
+	/* The source of the processes; not stored. Empty if the back end has none. */
 	struct image tasks_before, tasks_after, exits;
 	struct ledger ledger; /* .present: it was kept */
 	struct trace trace;   /* .present: it was asked for */
@@ -98,17 +96,17 @@ extern const struct field execution_fields[], process_fields[];
 extern const struct shape execution_shape, process_shape, overall_shape;
 
 void execution_release(struct execution *x);
-/* Forgets it and keeps its memory, for the next one. */
+/* Clears it but keeps its memory for the next one. */
 void execution_begin_again(struct execution *x);
 
-/* It exited with 0 or one of these codes. */
+/* Whether it exited with 0 or one of these codes. */
 bool execution_succeeded(const struct execution *x, const int *codes, size_t count);
 
-/* The best grade this execution has, or GRADES when none. */
+/* The best grade this execution has, or GRADES if none. */
 enum grade execution_grade(const struct execution *x);
 
 enum run_status {
-	RUN_GOING, /* its tare is at work on it */
+	RUN_GOING, /* its tare is working on it */
 	RUN_COMPLETE,
 	RUN_INTERRUPTED, /* by the user, or its tare is gone */
 	RUN_FAILED,	 /* the subject failed or could not be started */
@@ -120,17 +118,16 @@ struct parameter {
 	char *name, *value;
 };
 
-/* What a run measured. */
-/* A run of SUBJECT_SYSTEM is a profile, of the whole system or some of it. */
+/* What a run measured. SUBJECT_SYSTEM is a profile of the system or a part of it. */
 enum subject_kind { SUBJECT_COMMAND, SUBJECT_CPU, SUBJECT_SYSTEM, SUBJECT_QUERY, SUBJECT_KINDS };
 const char *subject_kind_name(enum subject_kind kind); /* "command", "cpu", "system", "query" */
 
 struct run {
 	int64_t id; /* in the lab */
 	enum subject_kind kind;
-	int64_t invocation; /* of tare: the runs of one command line have one */
-	char *name;	    /* what the user called it, or the command */
-	char *command;	    /* as given, parameters filled in; bytes, not necessarily UTF-8 */
+	int64_t invocation; /* of tare: shared by the runs of one command line */
+	char *name;	    /* the user's name for it, or the command */
+	char *command;	    /* as given, with parameters filled in; any bytes */
 	char *shell;	    /* NULL: started without one */
 	char *directory;
 	struct conditions conditions;
@@ -139,32 +136,29 @@ struct run {
 	char *not_seen; /* one sentence on what this back end could not see, or NULL */
 	enum run_status status;
 	int64_t started_at_ns, ended_at_ns; /* CLOCK_REALTIME; ended 0 while going */
-	uint32_t planned;		    /* executions asked for, 0 if open-ended */
-	/* Taken off times when a shell started the subject: its own cost, a median. 0 without a
-	 * shell.
-	 */
+	uint32_t planned;		    /* executions asked for; 0: open-ended */
+	/* The median cost of the shell, which is subtracted from times. 0 without a shell. */
 	uint64_t shell_et_ns, shell_pt_ns[GRADES];
 	int64_t machine; /* id in the lab */
 	char *version;	 /* of tare */
-	char *tags;	 /* free text, may be NULL */
+	char *tags;	 /* any text, may be NULL */
 };
 
 void run_release(struct run *run);
 
-/* Each task of two images and the exits between them, process by process, the leader of one first:
- * its record in the first image (NULL: it was not there yet) and its last one. An exec by a thread
- * leaves two ends of one task: the second call for it is TASK_ONCE_MORE, with first NULL. */
+/* Calls each with each task of two images and the exits between them, process by process, leaders
+ * first: its record in the first image (NULL: it did not exist yet) and its last one. An exec by a
+ * thread leaves two ends of one task; the second call for it has TASK_ONCE_MORE and first NULL. */
 enum task_stay { TASK_STAYED, TASK_ENDED, TASK_ONCE_MORE };
 typedef void (*task_between_fn)(void *context, const struct task_record *first,
 				const struct task_record *last, enum task_stay stay);
 void tasks_between(const struct image *before, const struct image *after, const struct image *exits,
 		   task_between_fn each, void *context);
 
-/* From two images and the exits between them: what every process used, as differences.
- * self is tare's pid. processes must be zeroed; the subject's come first, then by exec descending.
- * Processes that used nothing are left out unless they belong to the subject. Also fills in
- * into->ephemeral, from into->before and into->after: tasks that the kernel counted but nobody saw.
- */
+/* Computes what every process used between two images, as differences. self is tare's pid.
+ * processes must be zeroed; the subject's come first, then by exec descending. Processes that used
+ * nothing are omitted unless they belong to the subject. Also sets into->ephemeral from
+ * into->before and into->after: tasks that the kernel counted but nobody saw. */
 void processes_between(const struct image *before, const struct image *after,
 		       const struct image *exits, int32_t self, struct execution *into);
 

@@ -109,18 +109,11 @@ bool field_given(const struct field_cursor *c, const void *object)
 	       (!(f->flags & FIELD_OF_SEVERAL) || *(const uint64_t *)bits > 1);
 }
 
-static bool has_bit(const struct field_cursor *c, const void *object)
-{
-	const void *bits = (const char *)object + c->leaf.bits;
-	return c->leaf.flags & FIELD_MISSING ? !(*(const uint32_t *)bits >> c->bit & 1)
-					     : *(const uint64_t *)bits >> c->bit & 1;
-}
-
 struct value field_value(const struct field_cursor *c, const void *object)
 {
 	const struct field *f = &c->leaf;
-	const void *p = (const char *)object + f->offset;
-	bool zero_absent = f->flags & FIELD_ZERO_ABSENT;
+	const void *p = (const char *)object + f->offset, *bits = (const char *)object + f->bits;
+	bool zero_absent = f->flags & FIELD_ZERO_ABSENT, known;
 	int64_t i64;
 	double real;
 	if (!field_given(c, object))
@@ -150,10 +143,10 @@ struct value field_value(const struct field_cursor *c, const void *object)
 	case FIELD_NAME:
 		return text(zero_absent && !*(const char *)p ? NULL : p);
 	case FIELD_MEASURES:
-		if (!has_bit(c, object))
-			return (struct value){ IS_ABSENT };
+		known = f->flags & FIELD_MISSING ? !(*(const uint32_t *)bits >> c->bit & 1)
+						 : *(const uint64_t *)bits >> c->bit & 1;
 		memcpy(&i64, p, sizeof i64);
-		return integer(i64, false);
+		return integer(i64, !known);
 	default:
 		memcpy(&i64, p, sizeof i64);
 		return integer(i64,

@@ -266,22 +266,16 @@ const struct ledger_entry *ledger_top_entry(const struct ledger *l, enum ledger_
 	return NULL;
 }
 
-static struct ledger_process *find_process(struct ledger_process *list, size_t count, int32_t tgid)
-{
-	/* threads of a process mostly follow one another */
-	for (size_t i = count; i-- > 0;)
-		if (list[i].tgid == tgid)
-			return &list[i];
-	return NULL;
-}
-
 struct ledger_process *ledger_processes(const struct ledger *l, size_t *count)
 {
 	struct ledger_process *list = xcalloc(l->threads.count + 1, sizeof *list);
 	size_t n = 0;
 	for (size_t i = 0; i < l->threads.count; i++) {
 		const struct ledger_thread *t = &l->threads.items[i];
-		struct ledger_process *p = find_process(list, n, t->tgid);
+		struct ledger_process *p = NULL;
+		/* threads of a process mostly follow one another */
+		for (size_t k = n; !p && k-- > 0;)
+			p = list[k].tgid == t->tgid ? &list[k] : NULL;
 		/* a pid may be given again: the one before had ended by then */
 		if (!p || (t->tid == t->tgid && t->begin_ns >= p->end_ns)) {
 			p = &list[n++];

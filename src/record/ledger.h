@@ -1,9 +1,9 @@
-/* The ledger of one execution: every nanosecond of every thread of the subject, from its start (the
- * root: its exec) to its end, entered once under a cause. Causes are the rows of one catalogue;
- * names beneath a cause say which interrupt, which task, which device, which call.
+/* The ledger of one execution: every nanosecond of every thread of the subject, from its start (for
+ * the root: its exec) to its end, counted once under a cause. Names within a cause say which
+ * interrupt, task, device or call it was.
  *
- * For every thread the causes add up to its lifetime; the subject's account is the sum over its
- * threads; the wall-clock view adds up to the ET. */
+ * The causes of a thread add up to its lifetime, the subject's account is the sum over its threads,
+ * and the wall-clock view adds up to the ET. */
 #ifndef TARE_RECORD_LEDGER_H
 #define TARE_RECORD_LEDGER_H
 
@@ -24,12 +24,12 @@ enum ledger_cause {
 	LEDGER_NMI,	  /* on a CPU, which served a non-maskable interrupt */
 	LEDGER_STEAL,	  /* on a CPU that the hypervisor had taken away */
 	LEDGER_QUEUED,	  /* runnable; another task had its CPU */
-	LEDGER_WAKING,	  /* runnable; its CPU was idle and still on its way */
+	LEDGER_WAKING,	  /* runnable; its CPU was idle and still waking up */
 	LEDGER_THROTTLED, /* runnable; its control group had used up its quota */
 	LEDGER_IO,	  /* blocked on I/O: the share the device spent on the subject */
 	LEDGER_IO_OTHER,  /* blocked on I/O or in a fault: the share it spent on others */
 	LEDGER_IO_IDLE,	  /* blocked on I/O, nothing in flight on the device */
-	LEDGER_FAULT,	  /* waiting for the page of a major fault, but for IO_OTHER */
+	LEDGER_FAULT,	  /* waiting for the page of a major fault, except IO_OTHER */
 	LEDGER_FUTEX,	  /* asleep: on a lock or condition of user space */
 	LEDGER_PIPE,	  /* asleep: on a pipe */
 	LEDGER_SOCKET,	  /* asleep: on a socket */
@@ -43,7 +43,7 @@ enum ledger_cause {
 	LEDGER_CAUSES,
 };
 
-/* A kind of event that cost the machine a BPF program. */
+/* Kinds of events that ran a BPF program. */
 enum ledger_event {
 	LEDGER_SWITCHES,
 	LEDGER_WAKEUPS,
@@ -68,11 +68,11 @@ static inline bool ledger_on_cpu(enum ledger_cause cause)
 	return cause <= LEDGER_STEAL;
 }
 
-/* Of one thread, of one process or of the whole subject. */
+/* The account of one thread, one process or the whole subject. */
 struct ledger_account {
 	uint64_t ns[LEDGER_CAUSES];
-	uint64_t count[LEDGER_CAUSES]; /* how often it came to be so */
-	/* ticks that fell on it: LEDGER_RUN is user and kernel in their proportion (sampled) */
+	uint64_t count[LEDGER_CAUSES]; /* how often it began */
+	/* its ticks, which divide LEDGER_RUN into user and kernel time (sampled) */
 	uint64_t tick_user_ns, tick_system_ns;
 	uint64_t migrations; /* moves to another CPU */
 };
@@ -81,20 +81,20 @@ struct ledger_thread {
 	int32_t tid, tgid;
 	uint64_t start_ns;	   /* CLOCK_BOOTTIME; with tid, its identity */
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC: its lifetime; the root's begins with exec */
-	bool alive;		   /* at the end of the execution: end_ns is when tare looked */
-	char name[17];		   /* the last it had */
+	bool alive;    /* at the end of the execution: then end_ns is when tare looked */
+	char name[17]; /* its last name */
 	struct ledger_account account;
 };
 
-/* What stood behind a cause. */
+/* What caused the time under a cause. */
 struct ledger_entry {
 	uint32_t thread; /* details: index into threads; entries: 0 */
 	enum ledger_cause cause;
 	/* the interrupt ("timer", "virtio1-req.0"), the kind of soft interrupt ("net_rx"), the task
 	 * that had the CPU or the device ("postgres"; "itself" for the subject's own), the device
-	 * ("vda"), the call ("clock_nanosleep"); "" where there is nothing to tell apart */
+	 * ("vda"), the call ("clock_nanosleep"); "" if there are no names */
 	char name[48];
-	int32_t pid; /* the process behind name, 0: none or several */
+	int32_t pid; /* the process of that name; 0: none or several */
 	uint64_t ns, count;
 };
 
@@ -104,13 +104,13 @@ struct ledger_other {
 	bool self;   /* tare */
 	bool kernel; /* a kernel thread */
 	char name[17];
-	uint64_t ns; /* on a CPU, interrupts and steal within included */
+	uint64_t ns; /* on a CPU, including interrupts and steal */
 	uint64_t bursts, longest_ns;
-	uint64_t delayed_ns;	/* had a CPU that a thread of the subject was queued for */
-	uint64_t io_delayed_ns; /* had the device that a thread of the subject was blocked on */
+	uint64_t delayed_ns;	/* it had a CPU that a thread of the subject was queued for */
+	uint64_t io_delayed_ns; /* it had the device that a thread of the subject was blocked on */
 };
 
-/* A source of interrupts, over the whole machine while the root lived; nested ones netted out. */
+/* A source of interrupts on the whole machine while the root lived, without nested interrupts. */
 struct ledger_interrupt {
 	enum ledger_cause cause; /* LEDGER_IRQ, LEDGER_SOFTIRQ or LEDGER_NMI */
 	char name[48];
@@ -123,24 +123,23 @@ struct ledger {
 	bool net;		       /* while measuring: subject.ns[LEDGER_RUN] is PT(net) */
 	uint64_t begin_ns, end_ns;     /* CLOCK_MONOTONIC: the root's exec and end */
 	struct ledger_account subject; /* summed over every thread */
-	/* At each instant of [begin, end]: LEDGER_RUN when anything of the subject ran, else what
-	 * all of it waited for (the order of choice: docs/decisions/011). Adds up to the ET. */
+	/* At each instant of [begin, end]: LEDGER_RUN if any thread of the subject ran, otherwise
+	 * what all of it waited for (order of choice: docs/decisions/011). Adds up to the ET. */
 	uint64_t wall_ns[LEDGER_CAUSES];
 	ARRAY(struct ledger_thread) threads; /* by begin */
-	/* Threads that found no room to be listed one by one: in the subject's account only. */
+	/* Threads without room to be listed: only in the subject's account. */
 	uint32_t unlisted;
-	/* The subject's account by name: for each cause they add up to subject.ns. By ns,
-	 * descending. */
+	/* The subject's account by name: each cause adds up to subject.ns. By ns, descending. */
 	ARRAY(struct ledger_entry) entries;
-	ARRAY(struct ledger_entry) details; /* the same by thread, where known by thread */
+	ARRAY(struct ledger_entry) details; /* the same by thread, if known */
 	ARRAY(struct ledger_other) others;  /* by delayed_ns + io_delayed_ns, then ns, descending */
 	ARRAY(struct ledger_interrupt) interrupts; /* by ns, descending */
-	/* tare's own cost: nothing has been taken off for it. */
+	/* The cost of tare itself, which is not subtracted anywhere. */
 	uint64_t events[LEDGER_EVENTS]; /* on the whole machine */
 	double event_ns[LEDGER_EVENTS]; /* measured on this machine at the start of the run */
 	uint64_t subject_events;	/* of all, on a CPU that the subject had */
-	uint64_t lost;			/* facts that found a map full; names or I/O, not time */
-	char not_seen[256];		/* what this kernel does not tell; "" when nothing */
+	uint64_t lost;			/* facts that found a map full: names or I/O, not time */
+	char not_seen[256];		/* what this kernel does not report; "": nothing */
 };
 
 /* The rows of these structs, for the lab and for JSON. A detail is an entry with its thread. */
@@ -149,21 +148,21 @@ extern const struct shape ledger_detail_shape, ledger_causes_shape, ledger_mean_
 	ledger_interrupt_shape, ledger_cost_shape, ledger_shape;
 
 void ledger_release(struct ledger *l);
-/* Empties it and keeps its memory. */
+/* Empties it but keeps its memory. */
 void ledger_clear(struct ledger *l);
 
 /* Adds b to a. */
 void ledger_account_add(struct ledger_account *a, const struct ledger_account *b);
 uint64_t ledger_account_sum(const struct ledger_account *a);
-/* Of the causes under which it was on a CPU. */
+/* The sum of the causes under which it was on a CPU. */
 uint64_t ledger_account_on_cpu_ns(const struct ledger_account *a);
-/* LEDGER_RUN as user time, in the proportion of the ticks; UINT64_MAX without a tick. */
+/* The user part of LEDGER_RUN by the ticks; UINT64_MAX without a tick. */
 uint64_t ledger_account_user_ns(const struct ledger_account *a);
 
-/* The biggest entry of a cause, or NULL. */
+/* The largest entry of a cause, or NULL. */
 const struct ledger_entry *ledger_top_entry(const struct ledger *l, enum ledger_cause cause);
 
-/* Accounts of the listed threads, summed by process, in order of first begin; to be freed. */
+/* Accounts of the listed threads by process, in order of first begin. The caller frees them. */
 struct ledger_process {
 	int32_t tgid;
 	uint64_t begin_ns, end_ns; /* from its first thread's begin to its last one's end */
@@ -173,16 +172,16 @@ struct ledger_process {
 };
 struct ledger_process *ledger_processes(const struct ledger *l, size_t *count);
 
-/* Leaves out the threads of all processes but these, which were taken for the subject's when they
- * began. The wall-clock view is then that of the one thread that is left; of several it stays as it
- * is, since it cannot be divided afterwards. */
+/* Keeps only the threads of these processes, because others were counted as the subject's when they
+ * began. If one thread is left, the wall-clock view becomes its own; with several it stays, because
+ * it cannot be divided later. */
 void ledger_keep_processes(struct ledger *l, const int32_t *tgids, size_t count);
 
-/* Ends the wall-clock view at end_ns where it goes on for longer: the root was still being taken
- * down, or the time limit ended it. The threads' accounts stay whole. */
+/* Ends the wall-clock view at end_ns if it is longer: the root was still being torn down, or was
+ * ended by the time limit. The threads' accounts stay complete. */
 void ledger_cut(struct ledger *l, uint64_t end_ns);
 
-/* Estimated cost of the BPF programs: on the machine, and on CPUs the subject had. */
+/* The estimated cost of the BPF programs: on the machine, and on the subject's CPUs. */
 double ledger_cost_ns(const struct ledger *l);
 double ledger_subject_cost_ns(const struct ledger *l);
 

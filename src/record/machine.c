@@ -51,12 +51,6 @@ long machine_number(const struct machine *m, const char *key, long otherwise)
 	return text && integer_parse(text, INT64_MIN, INT64_MAX, &value) ? value : otherwise;
 }
 
-/* Facts that move by themselves from one run to the next. */
-static bool is_volatile(const char *key)
-{
-	return strncmp(key, "now.", 4) == 0;
-}
-
 static bool is_identity(const char *key)
 {
 	static const char *const keys[] = { "system.host", "system.product", "cpu.vendor",
@@ -68,34 +62,31 @@ static bool is_identity(const char *key)
 	return false;
 }
 
-/* FNV-1a */
-static uint64_t add_to_hash(uint64_t hash, const struct fact *f)
+/* FNV-1a of those facts that say which machine it is, or of all but those that move by themselves
+ * from one run to the next. */
+static void hash_facts(const struct machine *m, bool identity, char out[17])
 {
-	const char *parts[] = { f->key, "=", f->value, "\n" };
-	for (size_t p = 0; p < 4; p++)
-		for (const char *c = parts[p]; *c; c++)
-			hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-	return hash;
+	uint64_t hash = 14695981039346656037u;
+	for (size_t i = 0; i < m->facts.count; i++) {
+		const struct fact *f = &m->facts.items[i];
+		const char *parts[] = { f->key, "=", f->value, "\n" };
+		if (identity ? !is_identity(f->key) : strncmp(f->key, "now.", 4) == 0)
+			continue;
+		for (size_t p = 0; p < 4; p++)
+			for (const char *c = parts[p]; *c; c++)
+				hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+	}
+	snprintf(out, 17, "%016llx", (unsigned long long)hash);
 }
-
-#define HASH_OF_NOTHING 14695981039346656037u
 
 void machine_fingerprint(const struct machine *m, char out[17])
 {
-	uint64_t hash = HASH_OF_NOTHING;
-	for (size_t i = 0; i < m->facts.count; i++)
-		if (!is_volatile(m->facts.items[i].key))
-			hash = add_to_hash(hash, &m->facts.items[i]);
-	snprintf(out, 17, "%016llx", (unsigned long long)hash);
+	hash_facts(m, false, out);
 }
 
 void machine_identity(const struct machine *m, char out[17])
 {
-	uint64_t hash = HASH_OF_NOTHING;
-	for (size_t i = 0; i < m->facts.count; i++)
-		if (is_identity(m->facts.items[i].key))
-			hash = add_to_hash(hash, &m->facts.items[i]);
-	snprintf(out, 17, "%016llx", (unsigned long long)hash);
+	hash_facts(m, true, out);
 }
 
 char *machine_to_text(const struct machine *m)

@@ -1,5 +1,5 @@
-/* The machine a run was made on: an ordered list of facts, each a dotted key and a text value.
- * A fact that could not be read is not in the list (unavailable is not empty). */
+/* The machine of a run: an ordered list of facts, each with a dotted key and a text value. A fact
+ * that could not be read is not in the list (unavailable is not empty). */
 #ifndef TARE_RECORD_MACHINE_H
 #define TARE_RECORD_MACHINE_H
 
@@ -21,18 +21,18 @@ struct machine {
 void machine_set(struct machine *m, const char *key, const char *value);
 void machine_setf(struct machine *m, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-const char *machine_get(const struct machine *m, const char *key); /* NULL: not known */
+const char *machine_get(const struct machine *m, const char *key); /* NULL: unknown */
 long machine_number(const struct machine *m, const char *key, long otherwise);
 
 /* 16 hex digits over the facts that make two runs comparable (not uptime, load, free memory or
  * clock state, which change by themselves). */
 void machine_fingerprint(const struct machine *m, char out[17]);
 
-/* The same over the facts that stay when a kernel is updated or a setting changed: which machine it
- * is. */
+/* Like machine_fingerprint(), over the facts that stay when the kernel or a setting changes: it
+ * identifies the machine. */
 void machine_identity(const struct machine *m, char out[17]);
 
-/* "key=value" lines; backslash-escaped newlines. The form in which tests keep recorded machines. */
+/* "key=value" lines with backslash-escaped newlines. Tests keep recorded machines this way. */
 char *machine_to_text(const struct machine *m);
 void machine_from_text(struct machine *m, const char *text);
 

@@ -1,5 +1,5 @@
-/* The catalogue of measures: one row per thing tare records about a task or about the whole system.
- * Names are used alike in code, SQL, JSON, CSV and docs. */
+/* The catalogue of measures: one row for each thing that tare records about a task or the whole
+ * system. Names are the same in code, SQL, JSON, CSV and docs. */
 #ifndef TARE_RECORD_MEASURE_H
 #define TARE_RECORD_MEASURE_H
 
@@ -23,16 +23,14 @@ enum task_measure {
 	TASK_READ_BYTES,
 	TASK_WRITE_BYTES,
 	TASK_CANCELLED_WRITE_BYTES,
-	TASK_CUMULATIVE, /* the measures above only grow: a difference of two records means
-			    something */
+	TASK_CUMULATIVE, /* the measures above only grow, so differences are meaningful */
 	TASK_RSS = TASK_CUMULATIVE,
 	TASK_RSS_PEAK,
 	TASK_VM,
 	TASK_MEASURES,
 };
 
-/* Measures of the whole system: TTPv2's 20 of /proc/stat (page and swap moved to /proc/vmstat
- * since). */
+/* Measures of the whole system: TTPv2's 20 of /proc/stat (some are now in /proc/vmstat). */
 enum overall_measure {
 	OVERALL_USER,
 	OVERALL_NICE,
@@ -62,8 +60,7 @@ struct measure {
 	enum unit unit;
 	const char *source; /* where the kernel keeps it */
 	const char *meaning;
-	const char
-		*title; /* a heading for people; NULL: not among the columns that they are shown */
+	const char *title; /* the heading for people; NULL: people do not see this column */
 };
 
 extern const struct measure task_measures[TASK_MEASURES];

@@ -53,7 +53,9 @@ static const struct shape class_ns_shape = { "noise_class_ns",
 
 #define X(member, ...) FACT(struct noise, member, __VA_ARGS__)
 const struct field noise_settings_fields[] = {
-	{ "cpus", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_ONLY_JSON | FIELD_BY_HAND },
+	/* the number is what a noise_cpu begins with */
+	X(cpus, "cpus", FIELD_LIST, NULL, .item = FIELD_U32, .limit = sizeof(struct noise_cpu),
+	  .flags = FIELD_ONLY_JSON),
 	X(realtime, "realtime", FIELD_BOOL, "The loop ran under SCHED_FIFO."),
 	X(priority, "priority", FIELD_I32, NULL, .flags = FIELD_ZERO_ABSENT,
 	  .more = "\"minimum\": 1, \"maximum\": 99"),
@@ -521,16 +523,6 @@ static void add_detours(struct noise_detours *into, const struct noise_detours *
 		into->class_ns[i] += from->class_ns[i];
 }
 
-static void add_untold(struct noise_cpu *into, const struct noise_untold *u)
-{
-	for (size_t i = 0; i < into->untold.count; i++)
-		if (strcmp(into->untold.items[i].name, u->name) == 0) {
-			into->untold.items[i].count += u->count;
-			return;
-		}
-	array_push(&into->untold, *u);
-}
-
 /* Means are weighted by the rounds with a fit. */
 static void add_host(struct noise_host *into, const struct noise_host *from)
 {
@@ -563,13 +555,16 @@ static void add_named(struct noise_cpu *into, const struct noise_cpu *from)
 		noise_histogram_merge(&sum->seen_lengths, &x->seen_lengths);
 		noise_histogram_merge(&sum->told_lengths, &x->told_lengths);
 	}
-	for (size_t i = 0; i < from->untold.count; i++)
-		add_untold(into, &from->untold.items[i]);
-}
-
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
+	for (size_t i = 0; i < from->untold.count; i++) {
+		const struct noise_untold *u = &from->untold.items[i];
+		size_t at = 0;
+		while (at < into->untold.count && strcmp(into->untold.items[at].name, u->name) != 0)
+			at++;
+		if (at < into->untold.count)
+			into->untold.items[at].count += u->count;
+		else
+			array_push(&into->untold, *u);
+	}
 }
 
 void noise_together(const struct noise *n, struct noise_cpu *into)
@@ -589,9 +584,9 @@ void noise_together(const struct noise *n, struct noise_cpu *into)
 		if (c->threshold_ns > into->threshold_ns)
 			into->threshold_ns = c->threshold_ns;
 
-		into->step_ns = larger(into->step_ns, c->step_ns);
-		into->turn_ns = larger(into->turn_ns, c->turn_ns);
-		into->turn_p999_ns = larger(into->turn_p999_ns, c->turn_p999_ns);
+		into->step_ns = fmax(into->step_ns, c->step_ns);
+		into->turn_ns = fmax(into->turn_ns, c->turn_ns);
+		into->turn_p999_ns = fmax(into->turn_p999_ns, c->turn_p999_ns);
 		add_detours(&into->total, &c->total);
 		for (size_t b = 0; b < NOISE_BUCKETS; b++)
 			add_detours(&into->buckets[b], &c->buckets[b]);

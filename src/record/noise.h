@@ -1,6 +1,6 @@
-/* What `tare noise` knows of a run: sums over all rounds, of bounded size however long it lasts.
- * Every ns of every detour is under exactly one source; so per CPU the sources' ns add up to the
- * detours'. */
+/* The data of a `tare noise` run: sums over all rounds, of bounded size however long it lasts.
+ * Every ns of every detour belongs to exactly one source, so on each CPU the sources' ns add up to
+ * the detours'. */
 #ifndef TARE_RECORD_NOISE_H
 #define TARE_RECORD_NOISE_H
 
@@ -12,8 +12,8 @@
 #include "record/field.h"
 #include "record/trace.h"
 
-/* What a source is. The first seven are named by the kernel: time inside an interval that it told
- * of ("strict"). The next three are named too, but inferred. */
+/* The class of a source. The first seven are named by the kernel: time inside an interval that it
+ * reported ("strict"). The next three are also named, but inferred. */
 enum noise_class {
 	NOISE_IRQ,     /* a hard interrupt, by device or vector */
 	NOISE_SOFTIRQ, /* by kind */
@@ -22,7 +22,7 @@ enum noise_class {
 	NOISE_WORK,	 /* a work item on a kernel worker, by function */
 	NOISE_FAULT,	 /* a page fault of the loop */
 	NOISE_THROTTLED, /* a real-time loop had to let tasks of the fair class run, by name */
-	NOISE_DELIVERY,	 /* on the way into and out of what the kernel told of */
+	NOISE_DELIVERY,	 /* on the way into and out of what the kernel reported */
 	NOISE_STEAL,	 /* the hypervisor gave the CPU to another, by its steal clock */
 	NOISE_HOST,	 /* in phase with a period of the host that fits the unexplained detours */
 	NOISE_UNEXPLAINED,
@@ -37,20 +37,21 @@ static inline bool noise_class_strict(enum noise_class class)
 
 /* ---- lengths in buckets ---- */
 
-/* Edges people can say: per decade 50 buckets from 1 to 2, 60 from 2 to 5, 50 from 5 to 10, so each
- * is 1 to 2.5 % wide and 1 µs, 8 µs, 100 µs, 110 µs are edges. From 10 ns; what is shorter is in
- * the first, what is longer than 1000 s in the last. */
+/* Edges are round numbers: per decade there are 50 buckets from 1 to 2, 60 from 2 to 5, and 50 from
+ * 5 to 10, so each is 1 to 2.5 % wide, and 1 µs, 8 µs, 100 µs and 110 µs are edges. Lengths below
+ * 10 ns are in the first bucket, those above 1000 s in the last. */
 #define NOISE_DECADE_BUCKETS 160
 #define NOISE_DECADES 11
 #define NOISE_BUCKETS (NOISE_DECADE_BUCKETS * NOISE_DECADES)
 unsigned noise_bucket_of(uint64_t ns);
-uint64_t noise_bucket_low(unsigned bucket); /* smallest length in it; of NOISE_BUCKETS: the end */
+uint64_t noise_bucket_low(
+	unsigned bucket); /* smallest length in it; for NOISE_BUCKETS the end of the last */
 
 struct noise_bucket {
 	uint64_t count, ns;
 };
 
-/* Buckets in chunks, made when something falls into one. NULL: all zero. */
+/* Buckets in chunks, which are made when first used. NULL: all zero. */
 #define NOISE_CHUNK_BUCKETS 20
 #define NOISE_CHUNKS (NOISE_BUCKETS / NOISE_CHUNK_BUCKETS)
 struct noise_histogram {
@@ -58,7 +59,7 @@ struct noise_histogram {
 };
 void noise_histogram_add(struct noise_histogram *h, unsigned bucket, uint64_t count, uint64_t ns);
 struct noise_bucket noise_histogram_at(const struct noise_histogram *h, unsigned bucket);
-/* One of its rows, as the lab and reports have it; false: it is empty. */
+/* One of its rows, for the lab and reports; false: it is empty. */
 struct noise_length_row {
 	uint64_t low_ns, high_ns;
 	struct noise_bucket in;
@@ -81,62 +82,62 @@ double noise_spread_sigma(const struct noise_spread *s); /* of the population; 0
 
 #define NOISE_NAME_SIZE 48
 #define NOISE_COMBINED_SIZE 192
-/* Bounds: what comes after is one source "others" of its class, one combination "others". */
+/* Limits: further ones are one source "others" of their class, or one combination "others". */
 #define NOISE_SOURCES_MAX 512
 #define NOISE_COMBINATIONS_MAX 512
 
-/* Frequency-domain mode: one row per source, one sample per occurrence, nested ones taken off.
- * Classes that are inferred have one source each, called like the class; a sample is a detour's. */
+/* Frequency domain: one row per source, one sample per occurrence, without nested ones. Inferred
+ * classes have one source each, named like the class, with one sample per detour. */
 struct noise_source {
 	enum noise_class class;
 	char name[NOISE_NAME_SIZE]; /* "timer", "softirq:sched", "work:vmstat_update", "sshd" */
 	struct noise_spread spread;
 	struct noise_histogram lengths;
-	struct noise_histogram intervals; /* from the begin of one occurrence to that of the next:
-					     what its period is read from */
-	uint64_t last_ns;		  /* begin of the last occurrence; 0 none */
+	struct noise_histogram intervals; /* from the begin of one occurrence to the next, for
+					     finding its period */
+	uint64_t last_ns;		  /* begin of the last occurrence; 0: none */
 };
 
-/* Time-domain mode: the sources that followed each other in a detour, joined by '_' in order, are
- * one. Interrupts nested in another source are in that one's time, not in the name. Every detour is
- * in exactly one. */
+/* Time domain: the sources that followed each other in a detour, joined by '_' in order, are one
+ * combination. Interrupts nested in another source count in its time, not in the name. Every detour
+ * belongs to exactly one combination. */
 struct noise_combination {
 	char name[NOISE_COMBINED_SIZE]; /* "timer_softirq:sched", "unexplained", "steal" */
 	struct noise_spread seen;	/* lengths of the detours, as the loop saw them */
-	struct noise_spread told;	/* strict time in them, as the kernel told it */
-	struct noise_histogram seen_lengths, told_lengths; /* of these; told 0 is not in it */
+	struct noise_spread told;	/* strict time in them, as the kernel reported it */
+	struct noise_histogram seen_lengths, told_lengths; /* of these; without told times of 0 */
 };
 
 /* ---- one CPU ---- */
 
-/* The user-level histogram, with what is known of each bucket's detours. */
+/* The user-level histogram, with the classes of each bucket's detours. */
 struct noise_detours {
 	uint64_t count, ns;
 	uint64_t class_ns[NOISE_CLASSES]; /* adds up to ns */
-	uint64_t overlap_ns; /* whole detours in which the kernel told of anything: what a tool that
-				asks for presence would call explained */
+	uint64_t overlap_ns; /* complete detours in which the kernel reported anything: what a tool
+				that only checks for presence would call explained */
 };
 
-/* A vector that /proc/interrupts counts and no tracepoint tells: bounds what was missed. */
+/* A vector that /proc/interrupts counts but no tracepoint reports: a limit of what was missed. */
 struct noise_untold {
 	char name[NOISE_NAME_SIZE]; /* "HYP: Hypervisor callback interrupts" */
 	uint64_t count;
 };
 
-/* The host's period: fitted anew in each round. Means over the rounds where one was found. */
+/* The host's period, fitted again in each round. Means are over the rounds with a period. */
 struct noise_host {
-	uint32_t rounds, fitted;      /* rounds looked at; in which a period was found */
+	uint32_t rounds, fitted;      /* rounds examined; rounds with a period */
 	double period_ns;	      /* mean */
 	double width_ns;	      /* half the width of the window around the phase, mean */
 	double chance;		      /* share of detours at random times that would fall into it */
-	uint64_t in_phase, looked_at; /* detours with something left to explain */
+	uint64_t in_phase, looked_at; /* detours with an unexplained part */
 };
 
 struct noise_cpu {
 	uint32_t cpu;
 	uint32_t rounds;
-	uint64_t window_ns;    /* looked at, in all rounds */
-	uint64_t unwatched_ns; /* of it: the loop's own notes */
+	uint64_t window_ns;    /* watched, in all rounds */
+	uint64_t unwatched_ns; /* of that, while the loop wrote its notes */
 	uint64_t turns;
 	uint64_t threshold_ns;
 	double step_ns; /* of the clock */
@@ -149,9 +150,9 @@ struct noise_cpu {
 	ARRAY(struct noise_combination) combinations;
 	ARRAY(struct noise_untold) untold;
 	struct noise_host host;
-	uint64_t events, lost; /* told by the kernel; that found no room */
-	uint64_t outside;      /* occurrences in no detour: shorter than the threshold, or while the
-				  loop made its notes */
+	uint64_t events, lost; /* reported by the kernel; without room */
+	uint64_t outside; /* occurrences outside detours: shorter than the threshold, or while the
+			     loop wrote its notes */
 	uint64_t outside_ns;
 	uint16_t *source_index, *combination_index; /* by hash; private */
 };
@@ -165,26 +166,26 @@ struct noise_bucket_row {
 };
 void noise_bucket_row_of(const struct noise_cpu *c, unsigned bucket, struct noise_bucket_row *row);
 
-/* Of detours from from_ns on. Time in class throttled is the price of the real-time class, not
- * noise: it is in none of these. Shares of ns; NaN: there is none, or it was not told. */
+/* Coverage of detours from from_ns on. Time in class throttled is the price of the real-time class,
+ * not noise, and is excluded. Shares of ns; NaN: there is none, or it was not reported. */
 struct noise_coverage {
 	uint64_t from_ns, count, ns;
-	double named;	/* in any class but unexplained */
-	double strict;	/* in intervals that the kernel told of */
-	double overlap; /* in detours in which it told of anything */
+	double named;	/* in any class except unexplained */
+	double strict;	/* in intervals that the kernel reported */
+	double overlap; /* in detours in which it reported anything */
 };
 
-/* The source of this class and name, added where it is new; the others' one when there is no room.
- * The pointer is good until the next call. Fast: by a hash of the name. */
+/* The source of this class and name, which is added if new, or "others" if there is no room. The
+ * pointer is valid until the next call. It is found quickly by a hash of the name. */
 struct noise_source *noise_source_get(struct noise_cpu *c, enum noise_class class,
 				      const char *name);
 struct noise_combination *noise_combination_get(struct noise_cpu *c, const char *name);
 
 /* ---- in time ---- */
 
-/* The run in up to NOISE_PARTS_MAX parts, for the spread of a rate: one round each at first; when
- * there are too many, two and two become one. All but the last have as many rounds; pauses make
- * them of unequal length. Sums of all parts are the run's sums. */
+/* The run in up to NOISE_PARTS_MAX parts, for the spread of a rate: at first one round each; when
+ * there are too many, pairs are merged. All parts except the last have the same number of rounds;
+ * pauses make their lengths differ. The parts add up to the run. */
 #define NOISE_PARTS_MAX 128
 struct noise_share {
 	uint32_t cpu;	 /* index in noise.cpus */
@@ -193,16 +194,16 @@ struct noise_share {
 };
 struct noise_part {
 	uint64_t begin_ns;		  /* since the begin of the run */
-	uint64_t window_ns;		  /* looked at, summed over the CPUs */
+	uint64_t window_ns;		  /* watched, summed over the CPUs */
 	uint64_t count, ns;		  /* detours of all CPUs */
 	ARRAY(struct noise_share) shares; /* by cpu and source */
 };
 
-/* One of the longest detours, with what happened around it. */
+/* One of the longest detours, with the events around it. */
 #define NOISE_WORST_DEFAULT 20
 struct noise_worst {
-	uint32_t cpu;	       /* its number */
-	struct trace trace;    /* names and events of this CPU from a bit before to a bit after */
+	uint32_t cpu;	    /* its number */
+	struct trace trace; /* names and events of this CPU from shortly before to shortly after */
 	uint64_t begin_ns, ns; /* CLOCK_MONOTONIC */
 	uint64_t class_ns[NOISE_CLASSES];
 	char name[NOISE_COMBINED_SIZE]; /* its combination */
@@ -214,7 +215,7 @@ struct noise {
 	bool kernel;	      /* sources have names */
 	bool steal_told;      /* and steal is known */
 	uint64_t begin_ns;    /* CLOCK_MONOTONIC, of the first round */
-	uint64_t elapsed_ns;  /* until the end of the last, pauses included */
+	uint64_t elapsed_ns;  /* until the end of the last, including pauses */
 	uint32_t part_rounds; /* rounds in a part */
 	ARRAY(struct noise_cpu) cpus;
 	ARRAY(struct noise_part) parts;
@@ -224,8 +225,8 @@ struct noise {
 
 void noise_init(struct noise *n, const uint32_t *cpus, size_t count);
 void noise_release(struct noise *n);
-/* All CPUs as one (cpu UINT32_MAX): sums; of thresholds, steps and turns the largest; sources and
- * combinations by name. Released by the caller. */
+/* All CPUs as one (cpu UINT32_MAX): sums, but the largest thresholds, steps and turns; sources and
+ * combinations are matched by name. The caller releases it. */
 void noise_together(const struct noise *n, struct noise_cpu *into);
 void noise_cpu_release(struct noise_cpu *c);
 

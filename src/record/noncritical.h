@@ -1,5 +1,5 @@
-/* Daemons that are known not to be needed while something is measured, and the few that matter in
- * another way. The papers' lists (EMP appendix C, TTPv2 appendix A) with today's names added. */
+/* Daemons known to be unnecessary during measurements, and a few that matter for other reasons: the
+ * papers' lists (EMP appendix C, TTPv2 appendix A) with current names added. */
 #ifndef TARE_RECORD_NONCRITICAL_H
 #define TARE_RECORD_NONCRITICAL_H
 
@@ -10,7 +10,7 @@ enum daemon_kind {
 	DAEMON_TIMED,	/* starts jobs at times of the day */
 	DAEMON_UPDATES, /* fetches or installs software */
 	DAEMON_INDEX,	/* walks file systems */
-	DAEMON_SERVICE, /* serves something that a measurement does without */
+	DAEMON_SERVICE, /* serves something that a measurement does not need */
 	DAEMON_DESKTOP, /* a graphical session */
 	DAEMON_POWER,	/* changes frequencies or idle states */
 	DAEMON_IRQ,	/* moves interrupts between CPUs */
@@ -19,7 +19,7 @@ enum daemon_kind {
 };
 
 struct known_daemon {
-	const char *comm; /* as the kernel has it: at most 15 bytes */
+	const char *comm; /* as the kernel shows it: at most 15 bytes */
 	enum daemon_kind kind;
 	const char *unit; /* systemd unit that stops it; NULL: none of its own */
 	bool paper;	  /* in the list of EMP or TTPv2 */
@@ -28,9 +28,9 @@ struct known_daemon {
 extern const struct known_daemon known_daemons[];
 extern const size_t known_daemon_count;
 
-const struct known_daemon *known_daemon_find(const char *comm); /* NULL: not known */
+const struct known_daemon *known_daemon_find(const char *comm); /* NULL: unknown */
 
-/* The fact (record/machine.h) that lists the running ones of a kind, "none" when there is none. */
+/* The fact (record/machine.h) that lists the running ones of a kind; "none" if there are none. */
 const char *daemon_kind_fact(enum daemon_kind kind);
 
 #endif

@@ -264,15 +264,13 @@ uint32_t profile_add_app(struct profile *p, const char *name, uint32_t object)
 		   (struct profile_app){ .name = xstrdup(name), .object = object });
 }
 
-static bool same_instance(const struct profile_instance *a, const struct profile_instance *b)
-{
-	return a->pid == b->pid && a->start_ns == b->start_ns && a->exec_id == b->exec_id;
-}
-
 uint32_t profile_add_instance(struct profile *p, const struct profile_instance *i)
 {
 	uint32_t hash = mix(mix(i->pid, i->start_ns), i->exec_id);
-	uint32_t found = FIND(p, INSTANCES, hash, at, same_instance(&p->instances.items[at], i));
+	const struct profile_instance *all = p->instances.items;
+	uint32_t found = FIND(p, INSTANCES, hash, at,
+			      all[at].pid == i->pid && all[at].start_ns == i->start_ns &&
+				      all[at].exec_id == i->exec_id);
 	if (found != PROFILE_NONE)
 		return found;
 	struct profile_instance new = *i;
@@ -527,17 +525,6 @@ void profile_slice_add(struct profile_slice *to, const struct profile_slice *fro
 	}
 }
 
-static uint32_t merge_slice(struct profile *to, const struct profile_slice *slice)
-{
-	for (uint32_t i = 0; i < to->slices.count; i++)
-		if (to->slices.items[i].begin_ns == slice->begin_ns) {
-			profile_slice_add(&to->slices.items[i], slice);
-			return i;
-		}
-	array_push(&to->slices, *slice);
-	return (uint32_t)to->slices.count - 1;
-}
-
 void profile_merge(struct profile *to, const struct profile *from)
 {
 	if (to->slices.count == 0) {
@@ -570,8 +557,17 @@ void profile_merge(struct profile *to, const struct profile *from)
 		m.stacks[i] = profile_add_stack(to, links.items, links.count, s->kernel, s->end);
 	}
 	array_release(&links);
-	for (uint32_t i = 0; i < from->slices.count; i++)
-		m.slices[i] = merge_slice(to, &from->slices.items[i]);
+	for (uint32_t i = 0; i < from->slices.count; i++) {
+		const struct profile_slice *slice = &from->slices.items[i];
+		uint32_t at = 0;
+		while (at < to->slices.count && to->slices.items[at].begin_ns != slice->begin_ns)
+			at++;
+		if (at < to->slices.count)
+			profile_slice_add(&to->slices.items[at], slice);
+		else
+			array_push(&to->slices, *slice);
+		m.slices[i] = at;
+	}
 	for (size_t i = 0; i < from->samples.count; i++) {
 		const struct profile_sample *s = &from->samples.items[i];
 		profile_add_sample(to, m.slices[s->slice], m.threads[s->thread], m.stacks[s->stack],
@@ -596,24 +592,15 @@ void build_id_text(const struct profile_object *o, char text[2 * BUILD_ID_MAX + 
 	text[2 * (size_t)o->build_id_size] = 0;
 }
 
-/* 64 hex digits, as all runtimes of OCI name their containers. */
-static const char *hex64(const char *text)
-{
-	static const char digits[] = "0123456789abcdef";
-	while (*text) {
-		size_t length = strspn(text, digits);
-		if (length == 64)
-			return text;
-		text += length ? length : 1;
-	}
-	return NULL;
-}
-
 char *cgroup_container(const char *path)
 {
-	const char *hex = hex64(path);
-	if (hex)
-		return xstrndup(hex, 64);
+	/* 64 hex digits, as all runtimes of OCI name their containers */
+	for (const char *text = path; *text;) {
+		size_t length = strspn(text, "0123456789abcdef");
+		if (length == 64)
+			return xstrndup(text, 64);
+		text += length ? length : 1;
+	}
 	static const char *const before[] = { "/lxc.payload.", "/lxc/", "/machine.slice/machine-",
 					      "/machine.slice/systemd-nspawn@" };
 	for (size_t i = 0; i < sizeof before / sizeof *before; i++) {

@@ -1,9 +1,9 @@
 /* Where time was spent: samples of what the CPUs executed, from the instruction to the system.
  *
- * A profile is self-contained: samples point into its dictionaries (apps, instances, threads,
- * objects, functions, locations, stacks) by position. What a collector hands over for a few seconds
- * and what the lab gives back of an hour are both one. The *_add functions intern: what is there
- * already is found again. Strings are copied. */
+ * A profile is self-contained: samples refer to its dictionaries (apps, instances, threads,
+ * objects, functions, locations, stacks) by index. A collector's few seconds and an hour from the
+ * lab are both profiles. The *_add functions intern: they return the existing entry if there is
+ * one. Strings are copied. */
 #ifndef TARE_RECORD_PROFILE_H
 #define TARE_RECORD_PROFILE_H
 
@@ -14,40 +14,38 @@
 #include "base/array.h"
 #include "record/field.h"
 
-#define PROFILE_NONE UINT32_MAX /* a position that points nowhere */
+#define PROFILE_NONE UINT32_MAX /* an index that refers to nothing */
 #define BUILD_ID_MAX 20
-#define PROFILE_FRAMES_MAX                                                    \
-	127 /* of a stack's part in the kernel, and of its part in user space \
-	     */
+#define PROFILE_FRAMES_MAX 127 /* of a stack's kernel part, and of its user part */
 
-/* What makes a CPU look. */
+/* What triggers a sample. */
 enum profile_mode {
 	PROFILE_TICK,	/* the kernel's own timer tick */
-	PROFILE_CLOCK,	/* a timer of its own, perf's cpu-clock */
+	PROFILE_CLOCK,	/* a separate timer, perf's cpu-clock */
 	PROFILE_CYCLES, /* the hardware's cycle counter */
 	PROFILE_MODES
 };
 extern const char *const profile_mode_names[PROFILE_MODES];
 const char *profile_mode_name(enum profile_mode mode); /* "tick", "cpu-clock", "cycles" */
 
-/* How far user stacks were followed. */
+/* How user stacks were unwound. */
 enum profile_stacks {
 	STACKS_NONE,	 /* a sample is one instruction */
 	STACKS_POINTERS, /* by frame pointers */
-	STACKS_EH_FRAME, /* by .eh_frame, by frame pointers where there is none */
+	STACKS_EH_FRAME, /* by .eh_frame, or by frame pointers where there is none */
 	PROFILE_STACKS
 };
 const char *profile_stacks_name(enum profile_stacks stacks); /* "none", "fp", "eh_frame" */
 
-/* What code was mapped from. */
+/* The source of mapped code. */
 enum object_kind {
 	OBJECT_FILE,
-	OBJECT_KERNEL,	/* path "[kernel]" */
-	OBJECT_MODULE,	/* of the kernel; path "[name]"; has functions, their locations are the
-			   kernel's */
-	OBJECT_VDSO,	/* path "[vdso]" */
-	OBJECT_JIT,	/* what a perf map names; path "[jit]"; has functions, their locations are
-			   the memory's */
+	OBJECT_KERNEL, /* path "[kernel]" */
+	OBJECT_MODULE, /* of the kernel; path "[name]"; it has functions, but their locations are
+			  the kernel's */
+	OBJECT_VDSO,   /* path "[vdso]" */
+	OBJECT_JIT, /* named by a perf map; path "[jit]"; it has functions, but their locations are
+		       the memory's */
 	OBJECT_MEMORY,	/* memory without a file: "[anon]", "[heap]", "[stack]" */
 	OBJECT_UNKNOWN, /* no mapping was found; path "[unknown]" */
 	OBJECT_KINDS
@@ -56,16 +54,16 @@ extern const char *const object_kind_names[OBJECT_KINDS];
 const char *object_kind_name(enum object_kind kind); /* "file", "kernel", ... */
 
 struct profile_object {
-	char *path; /* as its process names it; without " (deleted)" */
+	char *path; /* as its process sees it; without " (deleted)" */
 	enum object_kind kind;
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size;	/* 0: none */
-	uint64_t device, inode; /* 0: not known */
-	/* JIT and memory are a process's own: its pid tells two apart. Else 0. */
+	uint64_t device, inode; /* 0: unknown */
+	/* JIT code and memory belong to one process, whose pid distinguishes them. Otherwise 0. */
 	uint32_t pid;
 };
 
-/* A binary, as the paper means it. Kernel threads are apps, too: "[kworker]". */
+/* A binary, in the paper's sense. Kernel threads are apps, too: "[kworker]". */
 struct profile_app {
 	char *name;	 /* last part of the path, or "[...]" */
 	uint32_t object; /* its executable; PROFILE_NONE for kernel threads */
@@ -77,12 +75,11 @@ struct profile_instance {
 	uint32_t number; /* of this app, from 0 in order of appearance in the session */
 	uint32_t pid;
 	uint64_t start_ns; /* of the process, CLOCK_BOOTTIME */
-	uint64_t exec_id;  /* how many programs the process had before; with pid and start the
-			      identity */
+	uint64_t exec_id;  /* how many programs it had before; with pid and start, the identity */
 	uint64_t first_ns; /* CLOCK_MONOTONIC; first sample */
 	char comm[16];
-	char *cgroup;	 /* path in the hierarchy; NULL: not known */
-	char *container; /* id, as far as the cgroup tells; NULL: none */
+	char *cgroup;	 /* path in the hierarchy; NULL: unknown */
+	char *container; /* id, if the cgroup shows it; NULL: none */
 };
 
 struct profile_thread {
@@ -94,45 +91,43 @@ struct profile_thread {
 struct profile_function {
 	uint32_t object;
 	char *name;	  /* demangled */
-	uint64_t address; /* its first, as in a location; 0 with size 0: not known (inlined) */
+	uint64_t address; /* its first, as in a location; 0 with size 0: unknown (inlined) */
 	uint64_t size;
-	char *file;    /* source; NULL: not known */
-	uint32_t line; /* where it is declared; 0: not known */
+	char *file;    /* source; NULL: unknown */
+	uint32_t line; /* where it is declared; 0: unknown */
 };
 
-/* One level of a location: the function and where in its source. */
+/* One level of a location: the function and the line in its source. */
 struct profile_frame {
 	uint32_t function;
-	uint32_t line; /* 0: not known */
-	char *file; /* source of the line where it is not the function's own; NULL: the function's
-		     */
+	uint32_t line; /* 0: unknown */
+	char *file;    /* source of the line if it is not the function's own; otherwise NULL */
 };
 
 struct profile_location {
 	uint32_t object;
-	/* In a file: of its bytes; else as address. Of a caller in a stack it is that of the return
-	 * address less 1: inside of the call. */
+	/* In a file: the byte offset; otherwise like address. For a caller in a stack it is the
+	 * return address minus 1, which is inside the call. */
 	uint64_t offset;
-	uint64_t address; /* what nm and objdump show; in kernel and memory: where it was */
-	/* Innermost inlined function first, the function itself last. 0: not known, said as
-	 * file+offset. */
+	uint64_t address; /* as nm and objdump show it; in kernel and memory, the actual address */
+	/* Innermost inlined function first, the function itself last. 0: unknown (file+offset). */
 	uint32_t first_frame, frames;
 };
 
 enum stack_end {
-	STACK_LEAF,	/* was not followed: only the instruction is known */
+	STACK_LEAF,	/* not unwound: only the instruction is known */
 	STACK_COMPLETE, /* to where the thread started */
-	STACK_LIMIT,	/* the rest found no room */
-	STACK_BROKEN,	/* something told no way on */
+	STACK_LIMIT,	/* there was no room for the rest */
+	STACK_BROKEN,	/* it could not be unwound further */
 	STACK_ENDS
 };
 const char *stack_end_name(enum stack_end end);
 extern const struct shape stack_ends_shape; /* of uint64_t[STACK_ENDS] */
 
 struct profile_stack {
-	uint32_t first, count; /* in `links`: locations, the innermost first */
-	uint32_t kernel;       /* of them, so many in the kernel */
-	enum stack_end end;    /* of the part in user space; complete where there is none */
+	uint32_t first, count; /* in `links`: locations, innermost first */
+	uint32_t kernel;       /* of them, how many are in the kernel */
+	enum stack_end end;    /* of the user part; complete if there is none */
 };
 
 struct profile_sample {
@@ -140,28 +135,28 @@ struct profile_sample {
 	uint64_t count;
 };
 
-/* A window of time. What was lost is counted, not guessed. */
+/* A window of time. Losses are counted, not estimated. */
 struct profile_slice {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
-	uint64_t samples;	   /* all that were taken, idle ones left out: user + kernel */
+	uint64_t samples;	   /* all that were taken except idle ones: user + kernel */
 	uint64_t user, kernel;
 	uint64_t idle;	    /* the CPU had nothing to do */
-	uint64_t others;    /* taken, but not of what was asked for (-p, --cgroup, a command) */
-	uint64_t lost;	    /* taken, no room */
-	uint64_t throttled; /* times the kernel held sampling back */
-	uint64_t untold;    /* mappings, forks and ends that the kernel had no room to tell */
+	uint64_t others;    /* taken, but outside what was asked for (-p, --cgroup, a command) */
+	uint64_t lost;	    /* taken, but without room */
+	uint64_t throttled; /* times the kernel throttled sampling */
+	uint64_t untold;    /* mappings, forks and exits that the kernel had no room to report */
 	uint32_t peak_used, peak_room; /* entries of the fullest buffer */
 	uint64_t self_ns;	       /* CPU time of tare */
 };
 
-/* The bytes of a function that has samples: a view by instruction needs no file later on. */
+/* The bytes of a function with samples, so that a view by instruction needs no file later. */
 struct profile_code {
 	uint32_t function;
 	uint8_t *bytes;
 	uint32_t size;
 };
 
-struct profile_index; /* finds what was added; private */
+struct profile_index; /* finds existing entries; private */
 
 struct profile {
 	enum profile_mode mode;
@@ -184,48 +179,48 @@ struct profile {
 	struct profile_index *index;
 };
 
-/* A zeroed one is empty. */
+/* A zeroed profile is empty. */
 void profile_release(struct profile *p);
 
 uint32_t profile_add_object(struct profile *p, const struct profile_object *o);
 uint32_t profile_add_app(struct profile *p, const char *name, uint32_t object);
-/* By pid, start and exec_id; app, number and the rest are those of the first time. */
+/* Found by pid, start and exec_id; app, number and the rest are those of the first call. */
 uint32_t profile_add_instance(struct profile *p, const struct profile_instance *i);
-/* By instance and tid; a new comm replaces the old. */
+/* Found by instance and tid; a new comm replaces the old. */
 uint32_t profile_add_thread(struct profile *p, uint32_t instance, uint32_t tid, const char *comm);
-/* By object, address and name. */
+/* Found by object, address and name. */
 uint32_t profile_add_function(struct profile *p, const struct profile_function *f);
-/* By object and offset; address is the offset until it is symbolised. */
+/* Found by object and offset; address is the offset until it is symbolised. */
 uint32_t profile_add_location(struct profile *p, uint32_t object, uint64_t offset);
-/* Gives a location its address and frames, in place of those before; file strings are copied. */
+/* Sets the address and frames of a location and replaces earlier ones; file strings are copied. */
 void profile_set_frames(struct profile *p, uint32_t location, uint64_t address,
 			const struct profile_frame *frames, size_t count);
-/* What its code is of: of its function where that is known, which tells modules and JIT apart; else
- * what it was mapped from. */
+/* The object of a location's code: that of its function if known, which distinguishes modules and
+ * JIT code, or else what it was mapped from. */
 uint32_t profile_location_object(const struct profile *p, uint32_t location);
-/* By content. */
+/* Found by content. */
 uint32_t profile_add_stack(struct profile *p, const uint32_t *locations, size_t count,
 			   size_t kernel, enum stack_end end);
 /* Adds to the count of (slice, thread, stack). */
 void profile_add_sample(struct profile *p, uint32_t slice, uint32_t thread, uint32_t stack,
 			uint64_t count);
-/* Bytes of a function; those that are there stay. */
+/* Adds the bytes of a function; existing ones stay. */
 void profile_add_code(struct profile *p, uint32_t function, const uint8_t *bytes, uint32_t size);
 const struct profile_code *profile_find_code(const struct profile *p, uint32_t function);
 
-/* What was counted in `from`, too; it ends with the later of the two. */
+/* Adds the counts of `from`; the end is the later of the two. */
 void profile_slice_add(struct profile_slice *to, const struct profile_slice *from);
 
-/* Everything of `from` into `to`, whose mode, hz etc. are taken over when it has no slices. Slices
- * of equal begin become one. */
+/* Adds everything of `from` to `to`, which takes over mode, hz etc. if it has no slices. Slices
+ * with the same begin are merged. */
 void profile_merge(struct profile *to, const struct profile *from);
 
 /* The last part of a path. */
 const char *object_name(const struct profile_object *o);
-/* "80c0..." in hex; "" where there is none. */
+/* "80c0..." in hex; "" if there is none. */
 void build_id_text(const struct profile_object *o, char text[2 * BUILD_ID_MAX + 1]);
 /* The id of a docker, podman, containerd, CRI-O, LXC or systemd-nspawn container in a cgroup's
- * path; NULL: none. The caller frees. */
+ * path; NULL: none. The caller frees it. */
 char *cgroup_container(const char *path);
 
 /* ---- the catalogue ---- */

@@ -1,5 +1,5 @@
-/* Executions of database queries as facts, in the words of the Tucson Timing Protocol: a query at a
- * cardinality (Q@C) is executed some times; each execution (QE) has what was used meanwhile, by
+/* Executions of database queries, in the terms of the Tucson Timing Protocol: a query at a
+ * cardinality (Q@C) is executed several times; each execution (QE) has what was used meanwhile, by
  * the processes of each role and overall. */
 #ifndef TARE_RECORD_QUERY_H
 #define TARE_RECORD_QUERY_H
@@ -12,10 +12,10 @@
 #include "record/field.h"
 
 enum query_role {
-	QUERY_QUERY,   /* evaluates it: the server's process, its parallel workers */
-	QUERY_UTILITY, /* others of that server */
+	QUERY_QUERY,   /* evaluates it: the server's process and its parallel workers */
+	QUERY_UTILITY, /* other processes of that server */
 	QUERY_DAEMON,
-	QUERY_USER, /* somebody's, no daemon */
+	QUERY_USER, /* a user's process, not a daemon */
 	QUERY_OWN,  /* tare itself */
 	QUERY_ROLES,
 };
@@ -38,44 +38,43 @@ const char *query_measure_name(enum query_measure m); /* "user", "system", "blki
 
 struct query_usage {
 	uint64_t value[QUERY_MEASURES];
-	uint32_t missing;   /* bits of measures that were not seen of one of them */
+	uint32_t missing;   /* bits of measures that are unknown for one of them */
 	uint32_t processes; /* 0: there was none */
 };
 
 struct query_execution {
 	uint32_t number; /* from 1 within its Q@C */
 	bool timed_out;
-	uint64_t measured_ns; /* from asking to the last row */
-	uint64_t snapshot_ns; /* from snapshot to snapshot, less the measured time */
+	uint64_t measured_ns; /* from sending the query to the last row */
+	uint64_t snapshot_ns; /* from snapshot to snapshot, minus the measured time */
 	uint64_t plan;	      /* its hash */
 	struct query_usage usage[QUERY_ROLES];
 	uint64_t overall_ns[OVERALL_GUEST + 1]; /* of the CPUs, by enum overall_measure */
 	uint32_t overall_missing;		/* bits */
-	/* Which process evaluates: the same number, the same one (a backend's place, or by its
-	 * name). 0: there was none. */
+	/* Identifies the evaluating process: equal numbers mean the same one (a backend's place, or
+	 * by its name). 0: there was none. */
 	uint64_t query_process;
-	uint32_t query_tasks;	  /* threads of it that may run at once; 0 counts as 1 */
+	uint32_t query_tasks;	  /* of its threads, how many may run at once; 0 counts as 1 */
 	uint64_t utility_most_ns; /* user + system of the busiest utility process */
-	uint64_t blkio_most_ns;	  /* of the one process, of any role, that was blocked most */
+	uint64_t blkio_most_ns;	  /* of the process of any role that was blocked most */
 	uint32_t other_query, other_utility; /* processes of another server */
-	int64_t ephemeral;		     /* that nobody saw; -1: that cannot be known */
-	/* The time that devices served it, and everybody else meanwhile; ABSENT_NS: not seen. */
+	int64_t ephemeral;		     /* that nobody saw; -1: unknown */
+	/* The time that devices served it, and everybody else meanwhile; ABSENT_NS: unknown. */
 	uint64_t own_device_ns, others_device_ns;
-	int64_t started_at_ns; /* CLOCK_REALTIME; 0: not known */
+	int64_t started_at_ns; /* CLOCK_REALTIME; 0: unknown */
 	uint64_t rows;	       /* fetched */
-	uint64_t read_bytes;   /* from devices, for it; ABSENT_NS: not seen */
-	uint64_t run_delay_ns; /* its tasks waited so long for a CPU; ABSENT_NS: not seen */
+	uint64_t read_bytes;   /* from devices, for it; ABSENT_NS: unknown */
+	uint64_t run_delay_ns; /* how long its tasks waited for a CPU; ABSENT_NS: unknown */
 	uint32_t lost;	       /* events that the collector lost */
-	int64_t raw; /* the id in the lab of its processes and ledger, an execution; 0: there are
-			none */
+	int64_t raw;	       /* the execution in the lab with its processes and ledger; 0: none */
 };
 
 /* A query at a cardinality. */
 struct query_at {
 	uint32_t query;	      /* from 1 */
-	uint64_t cardinality; /* of the table that varies; 0: none does */
-	uint64_t table_bytes; /* of the tables it reads, as the server says; 0: not known */
-	ARRAY(struct query_execution) executions; /* as they were made */
+	uint64_t cardinality; /* of the variable table; 0: nothing varies */
+	uint64_t table_bytes; /* of the tables it reads, as the server reports; 0: unknown */
+	ARRAY(struct query_execution) executions; /* in the order they were made */
 };
 
 /* A plan in canonical form: a JSON tree without costs and numbers of rows (subject/dbms/plan.h). */
@@ -90,13 +89,13 @@ struct query_text {
 };
 
 enum query_event_kind {
-	QUERY_RESTARTED,  /* the plan changed: the executions of the Q@C so far were thrown away */
-	QUERY_BACKED_OFF, /* an error; waited, connected anew */
+	QUERY_RESTARTED,  /* the plan changed: the earlier executions of the Q@C were removed */
+	QUERY_BACKED_OFF, /* an error; waited and reconnected */
 	QUERY_PAUSED,	  /* ... ten times */
 	QUERY_RESUMED,
-	QUERY_SAME_PLAN, /* onepass: not executed, since the next higher cardinality has its plan */
-	QUERY_MADE_TABLE, /* is about to be: `text` */
-	QUERY_GAVE_UP,	  /* a Q@C whose plan changes again and again */
+	QUERY_SAME_PLAN,  /* onepass: not executed, as the next higher cardinality has this plan */
+	QUERY_MADE_TABLE, /* about to be made: `text` */
+	QUERY_GAVE_UP,	  /* a Q@C whose plan keeps changing */
 	QUERY_EVENTS,
 };
 const char *query_event_name(enum query_event_kind kind); /* "restarted", ... */
@@ -106,23 +105,22 @@ struct query_event {
 	int64_t at_ns; /* CLOCK_REALTIME */
 	uint32_t query;
 	uint64_t cardinality;
-	uint64_t plan, before; /* hashes; 0: means nothing here */
-	char *text;	       /* what was the matter; may be NULL */
+	uint64_t plan, before; /* hashes; 0: not applicable */
+	char *text;	       /* what happened; may be NULL */
 };
 
 struct query_run {
 	char dbms[32];		   /* "postgresql" */
 	uint32_t cpus;		   /* online */
-	uint32_t queries;	   /* that were to be executed: 1 to this */
+	uint32_t queries;	   /* to be executed: 1 to this */
 	ARRAY(struct query_at) at; /* by query, then cardinality ascending */
-	/* What the protocol has no use for, but a report has. NULL or 0: not known. */
+	/* Not used by the protocol, but by reports. NULL or 0: unknown. */
 	char *version, *settings;	    /* of the server; settings: a JSON object */
-	char *experiment_name, *experiment; /* its file's text */
+	char *experiment_name, *experiment; /* the text of its file */
 	char *scenario;			    /* "exhaustive", "onepass" */
 	bool cold;			    /* each execution began with empty caches */
 	bool imported;			    /* measured elsewhere */
-	bool io_by_process; /* the server reads in other threads: blkio of the query means nothing
-			     */
+	bool io_by_process; /* the server reads in other threads: the query's blkio means nothing */
 	uint32_t planned;   /* executions of each Q@C */
 	uint64_t time_limit_ns, tick_ns, seed;
 	ARRAY(struct query_text) texts;	  /* by query */
@@ -137,9 +135,9 @@ extern const struct field query_execution_fields[], query_at_fields[], query_tex
 	query_plan_fields[], query_event_fields[], query_run_fields[];
 extern const struct shape query_text_shape, query_plan_shape, query_event_shape, query_run_shape;
 
-/* User + system. */
+/* User + system time. */
 uint64_t query_cpu_ns(const struct query_execution *x, enum query_role role);
-/* That and what it was blocked for: the protocol's process time. */
+/* User, system and blocked time: the protocol's process time. */
 uint64_t query_process_ns(const struct query_execution *x, enum query_role role);
 
 #endif

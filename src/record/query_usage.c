@@ -22,19 +22,13 @@ struct tally {
 	bool open, other;
 };
 
-static bool is_worker(const struct query_who *who, int32_t tgid)
-{
-	for (size_t i = 0; i < who->worker_count; i++)
-		if (who->workers[i] == tgid)
-			return true;
-	return false;
-}
-
 static enum query_role role_of(const struct query_who *who, const struct task_record *t)
 {
 	bool evaluates = t->tgid == who->process && who->process &&
 			 (!who->thread || t->tid == who->thread);
-	if (evaluates || is_worker(who, t->tgid))
+	for (size_t i = 0; i < who->worker_count; i++)
+		evaluates |= who->workers[i] == t->tgid;
+	if (evaluates)
 		return QUERY_QUERY;
 	if (t->tgid == who->self)
 		return QUERY_OWN;
@@ -93,21 +87,6 @@ static bool knows_blkio(const struct tally *t, const struct task_record *first,
 	       grown(first, last, TASK_BLKIO_DELAY) <= span_ns(t, first, last) + BLKIO_TICK_NS;
 }
 
-/* The scheduler's time is exact; the tick says which part of it was the user's. */
-static void split(const struct task_record *first, const struct task_record *last, uint64_t exec,
-		  struct query_usage *u)
-{
-	uint64_t user = grown(first, last, TASK_USER), system = grown(first, last, TASK_SYSTEM);
-	if (user + system < (uint64_t)SPLIT_TICKS * TICK_NS) {
-		user = last->value[TASK_USER];
-		system = last->value[TASK_SYSTEM];
-	}
-	uint64_t both = user + system;
-	uint64_t part = both ? (uint64_t)((double)exec * (double)user / (double)both) : exec;
-	u->value[QUERY_USER_NS] += part;
-	u->value[QUERY_SYSTEM_NS] += exec - part;
-}
-
 static void add_usage(const struct tally *t, struct query_usage *u, const struct task_record *first,
 		      const struct task_record *last)
 {
@@ -126,10 +105,20 @@ static void add_usage(const struct tally *t, struct query_usage *u, const struct
 		else
 			u->missing |= 1u << plain[i].to;
 	}
-	if (seen >> TASK_EXEC & 1)
-		split(first, last, ran(t, first, last), u);
-	else
+	if (!(seen >> TASK_EXEC & 1)) {
 		u->missing |= 1u << QUERY_USER_NS | 1u << QUERY_SYSTEM_NS;
+		return;
+	}
+	/* the scheduler's time is exact; the tick says which part of it was the user's */
+	uint64_t user = grown(first, last, TASK_USER), system = grown(first, last, TASK_SYSTEM);
+	if (user + system < (uint64_t)SPLIT_TICKS * TICK_NS) {
+		user = last->value[TASK_USER];
+		system = last->value[TASK_SYSTEM];
+	}
+	uint64_t both = user + system, exec = ran(t, first, last);
+	uint64_t part = both ? (uint64_t)((double)exec * (double)user / (double)both) : exec;
+	u->value[QUERY_USER_NS] += part;
+	u->value[QUERY_SYSTEM_NS] += exec - part;
 }
 
 /* What a process used in all is known. */

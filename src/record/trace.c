@@ -19,23 +19,18 @@ void trace_clear(struct trace *t)
 
 /* Merge sort: stable, which qsort() does not promise. The ring is nearly in order already, so runs
  * are merged only where they overlap. */
-static void merge(struct trace_event *a, size_t left, size_t count, struct trace_event *scratch)
-{
-	if (left == 0 || left == count || a[left - 1].at_ns <= a[left].at_ns)
-		return;
-	memcpy(scratch, a, left * sizeof *a);
-	size_t i = 0, j = left, to = 0;
-	while (i < left)
-		a[to++] = j < count && a[j].at_ns < scratch[i].at_ns ? a[j++] : scratch[i++];
-}
-
 static void sort(struct trace_event *a, size_t count, struct trace_event *scratch)
 {
+	size_t left = count / 2, i = 0, j = left, to = 0;
 	if (count < 2)
 		return;
-	sort(a, count / 2, scratch);
-	sort(a + count / 2, count - count / 2, scratch);
-	merge(a, count / 2, count, scratch);
+	sort(a, left, scratch);
+	sort(a + left, count - left, scratch);
+	if (a[left - 1].at_ns <= a[left].at_ns)
+		return;
+	memcpy(scratch, a, left * sizeof *a);
+	while (i < left)
+		a[to++] = j < count && a[j].at_ns < scratch[i].at_ns ? a[j++] : scratch[i++];
 }
 
 void trace_sort(struct trace *t)

@@ -1,6 +1,6 @@
-/* The full stream of events of one execution, where --trace asked for it: who had each CPU, every
- * interrupt, what each thread of the subject waited for. The same bytes are what the BPF programs
- * write and what the lab stores compressed: add fields at the end, raise TRACE_VERSION. */
+/* The full stream of events of one execution, for --trace: who had each CPU, every interrupt, and
+ * what each thread of the subject waited for. BPF programs write these bytes and the lab stores
+ * them compressed: add fields at the end and raise TRACE_VERSION. */
 #ifndef TARE_RECORD_TRACE_H
 #define TARE_RECORD_TRACE_H
 
@@ -13,30 +13,28 @@
 enum trace_kind {
 	TRACE_SWITCH = 1, /* tid, tgid, comm: who gets the CPU (tid 0: idle); a: tid of who leaves
 			     it; b: why it leaves (enum ledger_cause; LEDGER_QUEUED: it still wants
-			     to run; TRACE_ENDED: it is dead), known for the subject only, else
+			     to run; TRACE_ENDED: it is dead), known only for the subject, otherwise
 			     LEDGER_QUEUED or LEDGER_SLEEP */
 	TRACE_WAKEUP,	  /* tid, tgid, comm of the subject's thread; a: tid of who woke it */
 	TRACE_BEGIN,	  /* a thread of the subject begins: tid, tgid, comm; a: tid of its maker */
 	TRACE_END,	  /* it ends: tid, tgid, comm */
-	TRACE_RENAME,	  /* a thread of the subject has another name from here: tid, tgid, comm */
+	TRACE_RENAME,	  /* a thread of the subject has this name from now on: tid, tgid, comm */
 	TRACE_ENTER,	  /* an interrupt begins on cpu: a: enum ledger_cause, b: its source */
 	TRACE_LEAVE,	  /* the innermost one ends: a, b as above */
 	TRACE_MIGRATE,	  /* tid of a thread of the subject; a: the CPU it goes to */
-	TRACE_IO_START,	  /* a request: tid, tgid, comm of who asked; a: device, b: bytes */
-	TRACE_IO_DONE,	  /* a: device, b: bytes; tid: who had asked */
-	/* Of `tare noise` only: */
+	TRACE_IO_START,	  /* a request: tid, tgid, comm of who submitted it; a: device, b: bytes */
+	TRACE_IO_DONE,	  /* a: device, b: bytes; tid: who submitted it */
+	/* Only in `tare noise`: */
 	TRACE_WORK_BEGIN, /* a work item begins on the worker that has the CPU: a: its function, in
 			     names under TRACE_NAMES_WORK */
-	TRACE_WORK_END,	  /* and ends */
-	TRACE_FAULT,	  /* a page fault of the loop begins; its end is not told */
+	TRACE_WORK_END,	  /* it ends */
+	TRACE_FAULT,	  /* a page fault of the loop begins; its end is not reported */
 	TRACE_NMI,	  /* a handler of an NMI ends: b: ns it took */
 	TRACE_DETOUR_BEGIN, /* the loop is away from here */
 	TRACE_DETOUR_END,
 };
 
-#define TRACE_NAMES_WORK                                                        \
-	200 /* cause of a struct trace_name: source is the number of a function \
-	     */
+#define TRACE_NAMES_WORK 200 /* cause of a struct trace_name: source is a function's number */
 
 #define TRACE_ENDED 255
 
@@ -46,8 +44,8 @@ enum trace_flag {
 	TRACE_IS_KERNEL = 4,	  /* tid is a kernel thread */
 	TRACE_LEAVER_SUBJECT = 8, /* TRACE_SWITCH: a belongs to the subject */
 	TRACE_IS_WRITE = 16,	  /* TRACE_IO_* */
-	TRACE_IS_FAIR = 32, /* TRACE_SWITCH of `tare noise`: who gets the CPU is not of a real-time
-			       or deadline class (the idle task neither) */
+	TRACE_IS_FAIR = 32, /* TRACE_SWITCH of `tare noise`: who gets the CPU is not in a real-time
+			       or deadline class, and is not the idle task */
 };
 
 struct trace_event {
@@ -70,7 +68,7 @@ struct trace_event {
 
 _Static_assert(sizeof(struct trace_event) == 48, "the stored layout must not change");
 
-/* What b of TRACE_ENTER, a of TRACE_IO_* mean. */
+/* The meaning of b in TRACE_ENTER and a in TRACE_IO_*. */
 struct trace_name {
 	uint32_t cause; /* LEDGER_IRQ, LEDGER_SOFTIRQ, LEDGER_NMI; LEDGER_IO for a device */
 	uint32_t source;
@@ -79,14 +77,14 @@ struct trace_name {
 
 struct trace {
 	bool present;
-	ARRAY(struct trace_event) events; /* by at_ns, but for ties */
+	ARRAY(struct trace_event) events; /* by at_ns, except ties */
 	ARRAY(struct trace_name) names;
 	uint64_t lost; /* events that found the ring full */
 };
 
 void trace_release(struct trace *t);
 void trace_clear(struct trace *t);
-/* By time; the events of one CPU keep their order. */
+/* Sorts by time; the events of one CPU keep their order. */
 void trace_sort(struct trace *t);
 #endif
 #endif

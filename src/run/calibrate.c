@@ -233,28 +233,6 @@ static int resume(struct calibration *c, struct error *err)
 	return failed || check_unfinished(c, err) ? -1 : 0;
 }
 
-static int open_everything(struct calibration *c, struct error *err)
-{
-	struct error none = ERROR_INIT;
-	if (collector_open(&c->collector, c->backend, err))
-		return -1;
-	/* for 'tare explain' of a sample; a study needs none */
-	collector_keep_ledger(c->collector, false, &none);
-	if (recorder_add_machine(&c->to, err))
-		return -1;
-	if (c->resume)
-		return resume(c, err);
-	for (int l = 0; l < STUDY_LENGTHS; l++) {
-		struct calibration_part *p = &c->parts[l];
-		p->want = c->wanted[l];
-		if (p->want.length_ns && inc_turns(p->want.length_ns, false, &p->turns, err))
-			return -1;
-	}
-	c->cpus = recorded_text(c->wanted_cpus);
-	c->cpu_set = c->wanted_set;
-	return 0;
-}
-
 /* ---- the executions ---- */
 
 static int on_begun(void *context, size_t item, struct error *err)
@@ -317,27 +295,11 @@ static int measure_part(struct calibration *c, struct error *err)
 	return failed;
 }
 
-/* After an interruption: what is there, and how to go on. */
-static int explain_end(const struct calibration_part *p, enum study_length which, struct error *err)
-{
-	char why[sizeof err->text];
-	snprintf(why, sizeof why, "%s", err->text);
-	if (err->code == EXIT_INTERRUPTED)
-		error_set(err, EXIT_INTERRUPTED,
-			  "interrupted: %" PRIu32 " of %" PRIu32
-			  " samples of the %s run are stored as run %" PRId64,
-			  p->done, p->want.samples, study_length_name(which), p->run.id);
-	else
-		error_set(err, err->code, "%.800s; %" PRIu32 " samples are stored as run %" PRId64,
-			  why, p->done, p->run.id);
-	return error_hint(err, "'tare calibrate --continue=%" PRId64 "' goes on with it",
-			  p->run.id);
-}
-
 static int end_part(struct calibration *c, int failed, struct error *err)
 {
 	struct calibration_part *p = &c->parts[c->at];
 	struct error late = ERROR_INIT;
+	char why[sizeof err->text];
 	if (!p->run.id)
 		return failed;
 	/* nothing to keep; a long run is what --continue takes up when the short one is complete */
@@ -345,7 +307,20 @@ static int end_part(struct calibration *c, int failed, struct error *err)
 	enum run_status status = recorded_status(failed, err);
 	if (recorder_end(&c->to, &p->run, status, keep, failed ? &late : err) && !failed)
 		return -1;
-	return failed && (keep || *late.text) ? explain_end(p, c->at, err) : failed;
+	if (!failed || !(keep || *late.text))
+		return failed;
+	/* what is there, and how to go on */
+	snprintf(why, sizeof why, "%s", err->text);
+	if (err->code == EXIT_INTERRUPTED)
+		error_set(err, EXIT_INTERRUPTED,
+			  "interrupted: %" PRIu32 " of %" PRIu32
+			  " samples of the %s run are stored as run %" PRId64,
+			  p->done, p->want.samples, study_length_name(c->at), p->run.id);
+	else
+		error_set(err, err->code, "%.800s; %" PRIu32 " samples are stored as run %" PRId64,
+			  why, p->done, p->run.id);
+	return error_hint(err, "'tare calibrate --continue=%" PRId64 "' goes on with it",
+			  p->run.id);
 }
 
 static int measure(struct calibration *c, struct error *err)
@@ -367,9 +342,28 @@ static int measure(struct calibration *c, struct error *err)
 	return 0;
 }
 
-static int load(struct calibration *c, struct study_input *in, struct error *err)
+int calibration_run(struct calibration *c, struct study_input *in, struct error *err)
 {
+	struct error none = ERROR_INIT;
 	size_t executions = 0;
+	if (collector_open(&c->collector, c->backend, err))
+		return -1;
+	/* for 'tare explain' of a sample; a study needs none */
+	collector_keep_ledger(c->collector, false, &none);
+	if (recorder_add_machine(&c->to, err) || (c->resume && resume(c, err)))
+		return -1;
+	for (int l = 0; l < STUDY_LENGTHS && !c->resume; l++) {
+		struct calibration_part *p = &c->parts[l];
+		p->want = c->wanted[l];
+		if (p->want.length_ns && inc_turns(p->want.length_ns, false, &p->turns, err))
+			return -1;
+	}
+	if (!c->resume) {
+		c->cpus = recorded_text(c->wanted_cpus);
+		c->cpu_set = c->wanted_set;
+	}
+	if (measure(c, err))
+		return -1;
 	in->source = STUDY_ACTIVE;
 	in->seen = BACKEND_BPF;
 	for (int l = 0; l < STUDY_LENGTHS; l++) {
@@ -388,11 +382,6 @@ static int load(struct calibration *c, struct study_input *in, struct error *err
 		  "samples are stored as run %" PRId64,
 		  c->parts[STUDY_SHORT].run.id);
 	return error_hint(err, "run 'tare calibrate' as root");
-}
-
-int calibration_run(struct calibration *c, struct study_input *in, struct error *err)
-{
-	return open_everything(c, err) || measure(c, err) || load(c, in, err) ? -1 : 0;
 }
 
 void calibration_close(struct calibration *c)

@@ -33,20 +33,16 @@
 
 #define DIRECTORY_MOST (CONTROL_PATH - 32) /* the names within are shorter */
 
-static bool settle(const char *path, bool make)
-{
-	return make ? directory_own(path) : directory_is_own(path);
-}
-
 /* For root the system's; else below the directory that the system gives a user, which goes when the
  * user logs out: a collector that stays longer is root's. */
 static bool find_directory(char out[DIRECTORY_MOST], bool make)
 {
+	bool (*const settle)(const char *path) = make ? directory_own : directory_is_own;
 	const char *told = getenv("TARE_RUNTIME_DIR");
 	if ((told && *told) || geteuid() == 0) {
 		const char *runtime = runtime_directory();
 		snprintf(out, DIRECTORY_MOST, "%s", runtime ? runtime : told);
-		return runtime && strlen(runtime) < DIRECTORY_MOST && settle(out, make);
+		return runtime && strlen(runtime) < DIRECTORY_MOST && settle(out);
 	}
 	char of_system[32];
 	snprintf(of_system, sizeof of_system, "/run/user/%u", (unsigned int)geteuid());
@@ -57,11 +53,11 @@ static bool find_directory(char out[DIRECTORY_MOST], bool make)
 		    !directory_is_own(parent))
 			continue;
 		snprintf(out, DIRECTORY_MOST, "%.*s/tare", DIRECTORY_MOST - 6, parent);
-		if (settle(out, make))
+		if (settle(out))
 			return true;
 	}
 	snprintf(out, DIRECTORY_MOST, "/tmp/tare-%u", (unsigned int)geteuid());
-	return settle(out, make);
+	return settle(out);
 }
 
 static const struct {
@@ -125,15 +121,10 @@ int control_place_find(struct control_place *into, enum control_kind kind, struc
 
 /* ---- the lock ---- */
 
-static struct flock whole_file(void)
-{
-	return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET };
-}
-
 pid_t control_holder(const struct control_place *p)
 {
 	int fd = open(p->lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	struct flock lock = whole_file();
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	if (fd < 0)
 		return 0;
 	bool held = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
@@ -144,7 +135,7 @@ pid_t control_holder(const struct control_place *p)
 int control_lock(const struct control_place *p, pid_t *holder, struct error *err)
 {
 	char pid[24];
-	struct flock lock = whole_file();
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	*holder = 0;
 	/* never closed: that would give it up */
 	int fd = open(p->lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -389,27 +380,6 @@ int control_running_already(const struct control_place *p, pid_t holder, struct 
 	return error_hint(err, "'%s' ends it", kinds[p->kind].stop);
 }
 
-/* Waits until it collects, or for its error. */
-static int await_news(int fd, pid_t pid, const struct control_place *p, int64_t *id,
-		      struct error *err)
-{
-	struct news news = { 0 };
-	ssize_t n;
-	while ((n = read(fd, &news, sizeof news)) < 0 && errno == EINTR)
-		;
-	if (n != (ssize_t)sizeof news) {
-		waitpid(pid, NULL, WNOHANG);
-		error_set(err, EXIT_ENVIRONMENT, "the %s ended before it began to collect",
-			  kinds[p->kind].word);
-		return error_hint(err, "its log is %s", p->log);
-	}
-	*id = news.id;
-	if (!*news.err.text)
-		return 0;
-	*err = news.err;
-	return -1;
-}
-
 int control_start(const struct control_place *p, control_body body, void *context, pid_t *pid,
 		  int64_t *id, struct error *err)
 {
@@ -426,11 +396,25 @@ int control_start(const struct control_place *p, control_body body, void *contex
 		detach(p, &t);
 		_exit(body(context, &t));
 	}
+	if (*pid < 0)
+		error_set(err, EXIT_ENVIRONMENT, "cannot start a process: %s", strerror(errno));
 	close(fds[1]);
-	int failed = *pid < 0 ? error_set(err, EXIT_ENVIRONMENT, "cannot start a process: %s",
-					  strerror(errno))
-			      : await_news(fds[0], *pid, p, id, err);
+	/* until it collects, or for its error */
+	struct news news = { 0 };
+	ssize_t n = 0;
+	while (*pid > 0 && (n = read(fds[0], &news, sizeof news)) < 0 && errno == EINTR)
+		;
 	close(fds[0]);
+	*id = news.id;
+	if (*pid > 0 && n != (ssize_t)sizeof news) {
+		waitpid(*pid, NULL, WNOHANG);
+		error_set(err, EXIT_ENVIRONMENT, "the %s ended before it began to collect",
+			  kinds[p->kind].word);
+		error_hint(err, "its log is %s", p->log);
+	} else if (*news.err.text) {
+		*err = news.err;
+	}
+	int failed = *pid < 0 || n != (ssize_t)sizeof news || *news.err.text ? -1 : 0;
 	/* two that started at once: the lock let one through */
 	if (failed && *pid > 0 && err->code == EXIT_USAGE && (holder = control_holder(p)) &&
 	    holder != *pid)

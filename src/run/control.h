@@ -1,5 +1,4 @@
-/* A collector in the background, one for each user and lab: how it is started, met, asked and
- * ended. */
+/* A collector in the background, one per user and lab: how to start, find, query and stop it. */
 #ifndef TARE_RUN_CONTROL_H
 #define TARE_RUN_CONTROL_H
 
@@ -12,57 +11,57 @@
 #include "base/error.h"
 #include "lab/lab.h"
 
-#define CONTROL_PATH 104 /* of a socket's name there is room for 107 */
+#define CONTROL_PATH 104 /* a socket's name has room for 107 */
 
 enum control_kind { CONTROL_PROFILE, CONTROL_WATCH };
-const char *control_stop_line(enum control_kind kind); /* the command that ends it */
+const char *control_stop_line(enum control_kind kind); /* the command that stops it */
 
-/* Where the collector of this user and a lab is met. */
+/* The files of the collector for this user and lab. */
 struct control_place {
 	enum control_kind kind;
 	char lock[CONTROL_PATH], socket[CONTROL_PATH], log[CONTROL_PATH];
 };
-/* Makes the directory when `make`. lab_file: that of an open lab. */
+/* Creates the directory if `make`. lab_file is the path of an open lab. */
 int control_place_of(struct control_place *into, enum control_kind kind, const char *lab_file,
 		     bool make, struct error *err);
-/* Like control_place_of(), for the lab of a command, which is opened. Unless that makes labs, an
- * error is EXIT_CHECK: no collector can be there. */
+/* Like control_place_of(), for the lab of a command, which it opens. Unless the command creates
+ * labs, an error is EXIT_CHECK: no collector can be running. */
 int control_place_find(struct control_place *into, enum control_kind kind, struct lab_access *lab,
 		       struct error *err);
-/* Takes the lock until this process ends; its pid is in the file. *holder: who has it when this
- * fails; 0: that is not the reason. */
+/* Takes the lock until this process ends, and writes its pid into the file. On failure *holder is
+ * the process that has the lock, or 0 if that is not the reason. */
 int control_lock(const struct control_place *p, pid_t *holder, struct error *err);
-/* Who has the lock; 0: nobody. */
+/* The process that has the lock; 0: none. */
 pid_t control_holder(const struct control_place *p);
 
 /* ---- starting it ---- */
 
-/* By which a collector tells, once, that it collects, or why it cannot. */
+/* The collector uses this to report, once, that it is collecting or why it cannot. */
 struct control_teller {
-	int fd; /* -1: told already, or nobody listens */
+	int fd; /* -1: already reported, or nobody is listening */
 };
 void control_tell(struct control_teller *t, int64_t id, const struct error *err);
 
-/* Forks a process of its own session, without a terminal, its errors going to the log, that does
- * `body` and ends with what that returns. Waits until it tells. *id is what it told. EXIT_USAGE
- * when one is running already. */
+/* Forks a process in its own session, without a terminal and with its errors in the log. It runs
+ * `body` and exits with the result. Waits until it reports; *id is the id it reported. EXIT_USAGE
+ * if a collector is already running. */
 typedef int (*control_body)(void *context, struct control_teller *t);
 int control_start(const struct control_place *p, control_body body, void *context, pid_t *pid,
 		  int64_t *id, struct error *err);
-/* The error that one is running. */
+/* Sets the error that a collector is already running. */
 int control_running_already(const struct control_place *p, pid_t holder, struct error *err);
 
 /* ---- asking it ---- */
 
-/* "status", "flush" or "stop". The answer is a JSON text, the caller frees. EXIT_CHECK: none is
- * running. */
+/* word is "status", "flush" or "stop". The answer is a JSON text; the caller frees it. EXIT_CHECK:
+ * no collector is running. */
 char *control_ask(const struct control_place *p, const char *word, int patience_s,
 		  struct error *err);
-/* Asks the one of a command's lab and reads the answer. After "stop" it has ended. NULL: an error.
- */
+/* Asks the collector of a command's lab and parses the answer. After "stop" the collector has
+ * ended. NULL: an error. */
 json_t *control_ask_lab(enum control_kind kind, struct lab_access *lab, const char *word,
 			struct error *err);
-/* Of an answer: 0 or "" where it has none. */
+/* Members of an answer; 0 or "" if missing. */
 long long control_number(const json_t *answer, const char *key);
 const char *control_text(const json_t *answer, const char *key);
 
@@ -72,20 +71,20 @@ enum control_wish { CONTROL_NOTHING, CONTROL_FLUSH, CONTROL_STOP };
 
 struct control_server {
 	int fd; /* listening; -1: not */
-	/* What the collector says of itself, as JSON text; who calls it frees. trouble: why it
-	 * could not store the last time, "": it could. */
+	/* Returns the collector's status as JSON text, which the caller frees. trouble: why the
+	 * last attempt to store failed; "": it did not. */
 	char *(*status)(void *context, const char *trouble, bool running);
 	void *context;
-	ARRAY(int) flushing, stopping; /* who waits for an answer */
-	char *last;		       /* for those who asked it to stop */
+	ARRAY(int) flushing, stopping; /* clients that wait for an answer */
+	char *last;		       /* the answer to those who asked it to stop */
 };
 int control_listen(struct control_server *c, const struct control_place *p, struct error *err);
-/* Takes what has come, and answers what can be answered at once. */
+/* Reads new requests and answers those that need no waiting. */
 enum control_wish control_serve(struct control_server *c, const char *trouble);
-/* What there is was stored: answers those who wait for that. */
+/* Everything so far is stored: answers the clients that asked for a flush. */
 void control_flushed(struct control_server *c, const char *trouble);
-/* All is stored that can be; while the lab is still open. Those who asked for the end are answered
- * by control_close(), after which it is not to be met any more. */
+/* Call this after the last data are stored and while the lab is still open. control_close() answers
+ * those who asked it to stop; after that, the collector can no longer be reached. */
 void control_ended(struct control_server *c, const char *trouble);
 void control_close(struct control_server *c, const struct control_place *p);
 

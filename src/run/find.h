@@ -1,15 +1,15 @@
-/* Which run is meant. */
+/* Finds the run that the user means. */
 #ifndef TARE_RUN_FIND_H
 #define TARE_RUN_FIND_H
 
 #include "lab/lab.h"
 
-/* As lab_find_run() reads the text, but among the runs of these kinds: 'last' is the newest that
- * the caller can use. kinds: LAB_OF()s. A run of another kind that was named is an error that says
- * what it is and which command shows it. */
+/* Like lab_find_run(), but among runs of these kinds (LAB_OF()s): 'last' is the newest that the
+ * caller can use. If a named run has another kind, the error says which kind and which command
+ * shows it. */
 int run_find(struct lab *lab, const char *text, unsigned kinds, int64_t *id, struct error *err);
 
-/* The same, but the caller looks at the kind of what was found. */
+/* Like run_find(), but accepts a run of another kind; the caller checks *kind. */
 int run_find_any(struct lab *lab, const char *text, unsigned kinds, int64_t *id,
 		 enum subject_kind *kind, struct error *err);
 

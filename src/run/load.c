@@ -46,29 +46,15 @@ static int load_command(struct loaded_run *l, struct lab *lab, int64_t id,
 	return 0;
 }
 
-static void release_command(struct loaded_run *l)
-{
-	for (size_t i = 0; i < l->executions.count; i++)
-		execution_release(&l->executions.items[i]);
-	array_release(&l->executions);
-	lab_cutoffs_release(&l->cutoffs);
-	emp_result_release(&l->result);
-}
-
 const char *loaded_measure_words(enum emp_measure m)
 {
-	switch (m) {
-	case EMP_ET:
-		return "elapsed time";
-	case EMP_PT_NET:
-		return "process time (net)";
-	case EMP_PT_EXEC:
-		return "process time (exec)";
-	case EMP_PT_TICK:
-		return "process time (tick)";
-	default:
-		return emp_measure_name(m);
-	}
+	static const char *const words[EMP_MEASURES] = {
+		[EMP_ET] = "elapsed time",
+		[EMP_PT_NET] = "process time (net)",
+		[EMP_PT_EXEC] = "process time (exec)",
+		[EMP_PT_TICK] = "process time (tick)",
+	};
+	return words[m] ? words[m] : emp_measure_name(m);
 }
 
 static bool both_have(const struct loaded_run *a, const struct loaded_run *b, enum emp_measure m)
@@ -108,27 +94,15 @@ static int load_noise(struct loaded_run *l, struct lab *lab, int64_t id,
 		      const struct load_options *o, struct error *err)
 {
 	if (o->may_be_empty) {
-		if (lab_has_data(lab, id, &l->stored, err))
-			return -1;
-		if (!l->stored)
-			return 0;
+		int failed = lab_has_data(lab, id, &l->stored, err);
+		if (failed || !l->stored)
+			return failed;
 	}
 	l->stored = true;
 	return lab_get_noise(lab, id, &l->noise, err);
 }
 
-static void release_noise(struct loaded_run *l)
-{
-	noise_release(&l->noise);
-}
-
 /* ---- profiles ---- */
-
-/* A moment of the run as the lab has it. */
-static uint64_t moment(uint64_t begin_ns, uint64_t after_ns)
-{
-	return after_ns < INT64_MAX - begin_ns ? begin_ns + after_ns : INT64_MAX;
-}
 
 static int load_profile(struct loaded_run *l, struct lab *lab, int64_t id,
 			const struct load_options *o, struct error *err)
@@ -138,17 +112,16 @@ static int load_profile(struct loaded_run *l, struct lab *lab, int64_t id,
 		return -1;
 	if (o->may_be_empty && !l->begin_ns && !bytes)
 		return 0;
-	uint64_t since = o->since_ns ? moment(l->begin_ns, o->since_ns) : 0;
-	uint64_t until = o->until_ns ? moment(l->begin_ns, o->until_ns) : 0;
+	/* moments of the run as the lab has them */
+	uint64_t ends[2] = { o->since_ns, o->until_ns };
+	for (int i = 0; i < 2; i++)
+		ends[i] = !ends[i]			      ? 0
+			  : ends[i] < INT64_MAX - l->begin_ns ? l->begin_ns + ends[i]
+							      : INT64_MAX;
 	int failed = (o->code ? lab_get_profile : lab_get_profile_without_code)(
-		lab, id, since, until, &l->profile, err);
+		lab, id, ends[0], ends[1], &l->profile, err);
 	l->stored = l->profile.slices.count;
 	return failed;
-}
-
-static void release_profile(struct loaded_run *l)
-{
-	profile_release(&l->profile);
 }
 
 /* ---- queries ---- */
@@ -157,10 +130,9 @@ static int load_queries(struct loaded_run *l, struct lab *lab, int64_t id,
 			const struct load_options *o, struct error *err)
 {
 	if (o->may_be_empty) {
-		if (lab_has_data(lab, id, &l->stored, err))
-			return -1;
-		if (!l->stored)
-			return 0;
+		int failed = lab_has_data(lab, id, &l->stored, err);
+		if (failed || !l->stored)
+			return failed;
 	}
 	if (lab_get_query_run(lab, id, &l->queries, err))
 		return -1;
@@ -179,23 +151,14 @@ static int load_queries(struct loaded_run *l, struct lab *lab, int64_t id,
 	return 0;
 }
 
-static void release_queries(struct loaded_run *l)
-{
-	query_run_release(&l->queries);
-	ttp_result_release(&l->ttp);
-}
-
 /* ---- any ---- */
 
-static const struct {
-	int (*load)(struct loaded_run *l, struct lab *lab, int64_t id, const struct load_options *o,
-		    struct error *err);
-	void (*release)(struct loaded_run *l);
-} kinds[SUBJECT_KINDS] = {
-	[SUBJECT_COMMAND] = { load_command, release_command },
-	[SUBJECT_CPU] = { load_noise, release_noise },
-	[SUBJECT_SYSTEM] = { load_profile, release_profile },
-	[SUBJECT_QUERY] = { load_queries, release_queries },
+static int (*const load[SUBJECT_KINDS])(struct loaded_run *l, struct lab *lab, int64_t id,
+					const struct load_options *o, struct error *err) = {
+	[SUBJECT_COMMAND] = load_command,
+	[SUBJECT_CPU] = load_noise,
+	[SUBJECT_SYSTEM] = load_profile,
+	[SUBJECT_QUERY] = load_queries,
 };
 
 int run_load(struct loaded_run *into, struct lab *lab, int64_t id,
@@ -205,7 +168,7 @@ int run_load(struct loaded_run *into, struct lab *lab, int64_t id,
 	*into = (struct loaded_run){ 0 };
 	if (lab_get_run(lab, id, &into->run, err) ||
 	    (into->run.machine && lab_get_machine(lab, into->run.machine, &into->machine, err)) ||
-	    kinds[into->run.kind].load(into, lab, id, options ? options : &none, err)) {
+	    load[into->run.kind](into, lab, id, options ? options : &none, err)) {
 		loaded_run_release(into);
 		return -1;
 	}
@@ -216,7 +179,20 @@ int run_load(struct loaded_run *into, struct lab *lab, int64_t id,
 
 void loaded_run_release(struct loaded_run *l)
 {
-	kinds[l->run.kind].release(l);
+	if (l->run.kind == SUBJECT_COMMAND) {
+		for (size_t i = 0; i < l->executions.count; i++)
+			execution_release(&l->executions.items[i]);
+		array_release(&l->executions);
+		lab_cutoffs_release(&l->cutoffs);
+		emp_result_release(&l->result);
+	} else if (l->run.kind == SUBJECT_CPU) {
+		noise_release(&l->noise);
+	} else if (l->run.kind == SUBJECT_SYSTEM) {
+		profile_release(&l->profile);
+	} else {
+		query_run_release(&l->queries);
+		ttp_result_release(&l->ttp);
+	}
 	run_release(&l->run);
 	machine_release(&l->machine);
 	*l = (struct loaded_run){ 0 };

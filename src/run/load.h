@@ -1,5 +1,4 @@
-/* Stored runs made ready for a report: the one path from the lab through the protocol, for live and
- * old runs alike. */
+/* Loads stored runs for a report, new and old ones alike: from the lab through the protocol. */
 #ifndef TARE_RUN_LOAD_H
 #define TARE_RUN_LOAD_H
 
@@ -7,27 +6,26 @@
 #include "protocol/emp/emp.h"
 #include "protocol/ttp/ttp.h"
 
-/* Whether the cutoffs of the run's machine are applied. */
+/* Whether to apply the cutoffs of the run's machine. */
 enum cutoff_use {
 	CUTOFFS_OF_RUN, /* unless the run was made without */
 	CUTOFFS_NONE,
-	CUTOFFS_ALL, /* also where the run was made without */
+	CUTOFFS_ALL, /* even if the run was made without */
 };
 
-/* How much of a run is loaded and how it is judged; all zero is fine. */
+/* How much of a run to load and how to judge it. All zero is valid. */
 struct load_options {
-	bool may_be_empty; /* that nothing was stored of it yet is no error: .stored is false then
-			    */
-	enum lab_detail detail;	     /* of commands */
-	enum cutoff_use cutoffs;     /* of commands */
-	uint64_t since_ns, until_ns; /* of profiles, since the run's begin; until 0: its end */
-	bool code;		     /* of profiles: also the functions' code */
-	bool paper;		     /* of queries: judged word by word as the paper does */
+	bool may_be_empty;	     /* a run without data is not an error, but has .stored false */
+	enum lab_detail detail;	     /* for commands */
+	enum cutoff_use cutoffs;     /* for commands */
+	uint64_t since_ns, until_ns; /* for profiles, since the run's begin; until 0: its end */
+	bool code;		     /* for profiles: also load the code of functions */
+	bool paper;		     /* for queries: judge exactly as the paper does */
 };
 
-/* A run with what its kind has, and the verdict of the kind's protocol. */
+/* A run with the data of its kind and the verdict of the kind's protocol. */
 struct loaded_run {
-	struct run run;		/* id 0: it is in no lab that could be looked at later */
+	struct run run;		/* id 0: no lab keeps it */
 	struct machine machine; /* no facts: unknown */
 	bool stored;
 	union {
@@ -39,7 +37,7 @@ struct loaded_run {
 		struct noise noise; /* SUBJECT_CPU */
 		struct {	    /* SUBJECT_SYSTEM */
 			struct profile profile;
-			uint64_t begin_ns; /* of its first slice, also when that is not here */
+			uint64_t begin_ns; /* of its first slice, even if that is not loaded */
 		};
 		struct { /* SUBJECT_QUERY */
 			struct query_run queries;
@@ -61,10 +59,10 @@ void loaded_release(loaded_list *list);
 
 /* ---- runs of commands ---- */
 
-/* What its result was judged by. Holds while l stays where it is. */
+/* The options that its result was judged by. They are valid while l is not moved. */
 struct emp_options loaded_options(const struct loaded_run *l);
 
-/* How the base and another run compare by `measure`; EMP_MEASURES: the best that both have. */
+/* Compares two runs by `measure`; EMP_MEASURES selects the best that both have. */
 struct run_comparison {
 	enum emp_measure measure;
 	struct emp_comparison result;

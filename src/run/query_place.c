@@ -102,23 +102,6 @@ static int own_file(struct query_place *p, struct error *err)
 	return 0;
 }
 
-/* A file is found again from another directory. */
-static char *absolute(const char *url)
-{
-	static const char scheme[] = "sqlite:";
-	size_t length = sizeof scheme - 1;
-	bool file = strncmp(url, scheme, length) == 0 && url[length] && url[length] != '/' &&
-		    url[length] != ':';
-	char *here = file ? getcwd(NULL, 0) : NULL;
-	struct strbuf text = { 0 };
-	if (here)
-		strbuf_printf(&text, "%s%s/%s", scheme, here, url + length);
-	else
-		strbuf_puts(&text, url);
-	free(here);
-	return strbuf_detach(&text);
-}
-
 static int choose(struct query_place *p, const struct experiment *e, const char *url,
 		  const struct query_rig *rig, struct error *err)
 {
@@ -150,8 +133,20 @@ static int choose(struct query_place *p, const struct experiment *e, const char 
 		return error_hint(err,
 				  "sqlite:FILE, postgresql://..., mariadb://... or odbc:DSN=...");
 	}
+	/* a file is found again from another directory */
+	static const char scheme[] = "sqlite:";
+	const char *path = url + sizeof scheme - 1;
+	bool file = strncmp(url, scheme, sizeof scheme - 1) == 0 && *path && *path != '/' &&
+		    *path != ':';
+	char *here = file ? getcwd(NULL, 0) : NULL;
+	struct strbuf text = { 0 };
+	if (here)
+		strbuf_printf(&text, "%s%s/%s", scheme, here, path);
+	else
+		strbuf_puts(&text, url);
+	free(here);
 	p->own_file = false;
-	p->url = absolute(url);
+	p->url = strbuf_detach(&text);
 	return 0;
 }
 

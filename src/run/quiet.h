@@ -1,21 +1,21 @@
-/* The machine made quiet around a run, and put back. */
+/* Makes the machine quiet during a run and restores it. */
 #ifndef TARE_RUN_QUIET_H
 #define TARE_RUN_QUIET_H
 
 #include "quiet/quiet.h"
 
 struct run_quiet {
-	bool standing; /* quiet already, by a 'tare quiet' before: it is left as it is */
-	bool applied;  /* what this tare changed, if anything, is to be put back */
+	bool standing; /* an earlier 'tare quiet' made it quiet; it is left that way */
+	bool applied;  /* this process must restore what it changed, if anything */
 	quiet_list changes;
 };
 
-/* Where the machine is: for tests a tree of files, as for 'tare quiet'. */
+/* The machine to change; for tests a tree of files, as for 'tare quiet'. */
 struct quiet_options run_quiet_machine(void);
-/* emp: what that version of EMP asks for, and those before; 0: every knob. Signals must be blocked
- * already (interrupt.h), or one could end tare before it puts everything back. */
+/* emp: what this version of EMP and those before it ask for; 0: every knob. Signals must already be
+ * blocked (interrupt.h), or one could end tare before it restores everything. */
 int run_quiet_begin(struct run_quiet *q, int emp, struct error *err);
-/* Puts back what was changed, and releases; a zeroed one is fine. */
+/* Restores what was changed and releases q. A zeroed one is fine. */
 int run_quiet_end(struct run_quiet *q, struct error *err);
 
 #endif

@@ -108,23 +108,6 @@ static void on_progress(void *context, size_t item, uint32_t done, uint32_t plan
 	t->progress(t->context, done, planned, t->summed ? t->sum_ns / (double)t->summed : NAN);
 }
 
-/* What the shell costs is measured first, where there is one. */
-static int calibrate_shell(struct time_recording *t, struct error *err)
-{
-	word_list argv = { 0 };
-	if (!t->p->shell.count)
-		return 0;
-	for (size_t i = 0; i < t->p->shell.count; i++)
-		array_push(&argv, t->p->shell.items[i]);
-	array_push(&argv, (char *)"-c");
-	array_push(&argv, (char *)"");
-	array_push(&argv, NULL);
-	int failed = shell_calibrate(t->collector, &t->p->plan, argv.items, SHELL_CALIBRATION_RUNS,
-				     &t->p->plan.shell, err);
-	array_release(&argv);
-	return failed;
-}
-
 int time_recording_run(struct time_recording *t, struct error *err)
 {
 	const struct plan *plan = &t->p->plan;
@@ -136,9 +119,21 @@ int time_recording_run(struct time_recording *t, struct error *err)
 	t->stored = xcalloc(plan->count, sizeof *t->stored);
 	/* orphans of a subject become tare's children, so that none escapes unseen */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (calibrate_shell(t, err))
+	/* what the shell costs is measured first, where there is one */
+	word_list shell = { 0 };
+	for (size_t i = 0; i < t->p->shell.count; i++)
+		array_push(&shell, t->p->shell.items[i]);
+	array_push(&shell, (char *)"-c");
+	array_push(&shell, (char *)"");
+	array_push(&shell, NULL);
+	int failed = t->p->shell.count
+			     ? shell_calibrate(t->collector, plan, shell.items,
+					       SHELL_CALIBRATION_RUNS, &t->p->plan.shell, err)
+			     : 0;
+	array_release(&shell);
+	if (failed)
 		return -1;
-	int failed = plan_run(t->collector, plan, &events, &at, err);
+	failed = plan_run(t->collector, plan, &events, &at, err);
 	enum run_status bad = recorded_status(failed, err);
 	for (size_t i = 0; i < plan->count; i++) {
 		/* in rounds an interruption ends every run short of its count, an error only one */

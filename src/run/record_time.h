@@ -1,5 +1,4 @@
-/* Runs of commands being recorded: one for each command of a plan, their executions stored one by
- * one. */
+/* Records runs of commands, one per command of a plan. Each execution is stored when it ends. */
 #ifndef TARE_RUN_RECORD_TIME_H
 #define TARE_RUN_RECORD_TIME_H
 
@@ -8,7 +7,7 @@
 #include "run/quiet.h"
 #include "run/record.h"
 
-/* One command with its parameters filled in, and what it is started with. */
+/* One command with its parameters filled in, and its hooks. */
 struct time_command {
 	char *text, *name;  /* as given, filled in */
 	size_t combination; /* of the parameters; SIZE_MAX for the reference */
@@ -20,7 +19,7 @@ struct time_plan {
 	parameter_space space;
 	ARRAY(struct time_command) commands;
 	word_list shell;  /* empty: none */
-	ARRAY(int) codes; /* exit codes that are no failure */
+	ARRAY(int) codes; /* exit codes that are not a failure */
 	cpu_set_t cpus;
 	struct plan_item *items;
 	struct plan plan;
@@ -28,38 +27,39 @@ struct time_plan {
 void time_plan_release(struct time_plan *p);
 
 struct time_recording {
-	/* told by the caller */
+	/* set by the caller */
 	struct time_plan *p;
-	enum backend backend;  /* BACKENDS: the best that there is */
-	bool no_ledger, trace; /* no_ledger: none is kept, although it could be */
-	bool must_have_ledger; /* that it cannot be kept is an error */
-	bool make_quiet;       /* the machine, as `emp` says (run_quiet_begin()) */
+	enum backend backend;  /* BACKENDS: the best available */
+	bool no_ledger, trace; /* no_ledger: do not keep one even if possible */
+	bool must_have_ledger; /* fail if no ledger can be kept */
+	bool make_quiet;       /* make the machine quiet, as `emp` says (run_quiet_begin()) */
 	int emp;
-	const char *tags, *shell_name; /* shell_name: as the user calls it */
+	const char *tags, *shell_name; /* shell_name: as the user wrote it */
 	char *conditions;	       /* owned, set before time_recording_run() */
 	void *context;
 	void (*begun)(void *context, const struct run *run);
-	/* mean_ns: of what was executed so far; NAN: nothing was. */
+	/* mean_ns: of the executions so far; NAN: none yet. */
 	void (*progress)(void *context, uint32_t done, uint32_t planned, double mean_ns);
 	/* A run with executions has ended in the lab. */
 	int (*ended)(void *context, const struct run *run, struct error *err);
-	/* made by it */
-	struct recorder to; /* to be opened by the caller */
+	/* set by time_recording_open() */
+	struct recorder to; /* opened by the caller */
 	struct collector *collector;
 	struct run_quiet quiet;
-	char *ledger_missing; /* why there is no ledger although there could be; NULL: it is kept */
-	struct run *runs;     /* one for each command; id 0 until begun */
-	bool *stored;	      /* an execution of it is in the lab */
+	char *ledger_missing; /* why the bpf back end keeps no ledger; NULL: it does, or is not used
+			       */
+	struct run *runs;     /* one per command; id 0 until begun */
+	bool *stored;	      /* the lab has an execution of it */
 	double sum_ns;
 	size_t summed;
 };
 
-/* Opens what measures and makes the machine quiet where that is wanted. From here on signals are
- * noted, not obeyed. */
+/* Opens the collectors and makes the machine quiet if wanted. From here on signals are noted but do
+ * not end the process. */
 int time_recording_open(struct time_recording *t, struct error *err);
-/* The whole plan. Every run is ended as what it came to; one without an execution is not kept. */
+/* Runs the plan and ends every run with its status. A run without an execution is removed. */
 int time_recording_run(struct time_recording *t, struct error *err);
-/* The machine must have been put back: run_quiet_end(). */
+/* Call run_quiet_end() before this. */
 void time_recording_close(struct time_recording *t);
 
 #endif

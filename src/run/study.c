@@ -145,52 +145,42 @@ static uint64_t unit_of(const struct study_input *in)
 	return 1;
 }
 
-static int check_counts(const struct study_input *in, struct error *err)
-{
-	for (int l = 0; l < (in->has_long ? STUDY_LENGTHS : STUDY_LONG); l++) {
-		const struct sedona_run *r = &in->runs[l];
-		if (r->samples.count >= STUDY_LEAST)
-			continue;
-		if (r->run)
-			error_set(err, EXIT_USAGE, "run %" PRId64 " has %zu sample%s that count",
-				  r->run, r->samples.count, r->samples.count == 1 ? "" : "s");
-		else
-			error_set(err, EXIT_USAGE, "the %s run has %zu sample%s",
-				  study_length_name((enum study_length)l), r->samples.count,
-				  r->samples.count == 1 ? "" : "s");
-		return error_hint(err, "a study takes %d or more, a good one some hundred",
-				  STUDY_LEAST);
-	}
-	return 0;
-}
-
-/* What it takes the place of is noted before. */
-static int store_study(struct lab *lab, struct study_made *m, struct error *err)
-{
-	struct lab_cutoffs before = { 0 };
-	int failed = lab_get_cutoffs(lab, &m->machine, &before, err);
-	m->replaced = before.study;
-	for (size_t i = 0; i < before.cutoffs.count; i++)
-		m->replaced_cutoffs += !before.cutoffs.items[i].edited;
-	lab_cutoffs_release(&before);
-	return failed || lab_add_study(lab, &m->study, err);
-}
-
 int study_make(struct lab *lab, const struct study_input *in, bool store, struct study_made *out,
 	       struct error *err)
 {
 	struct study *s = &out->study;
-	if (check_counts(in, err))
-		return -1;
+	for (int l = 0; l < (in->has_long ? STUDY_LENGTHS : STUDY_LONG); l++) {
+		const struct sedona_run *r = &in->runs[l];
+		const char *plural = r->samples.count == 1 ? "" : "s";
+		if (r->samples.count >= STUDY_LEAST)
+			continue;
+		if (r->run)
+			error_set(err, EXIT_USAGE, "run %" PRId64 " has %zu sample%s that count",
+				  r->run, r->samples.count, plural);
+		else
+			error_set(err, EXIT_USAGE, "the %s run has %zu sample%s",
+				  study_length_name((enum study_length)l), r->samples.count,
+				  plural);
+		return error_hint(err, "a study takes %d or more, a good one some hundred",
+				  STUDY_LEAST);
+	}
 	sedona_study(&in->runs[STUDY_SHORT], in->has_long ? &in->runs[STUDY_LONG] : NULL,
 		     unit_of(in), s, out->is_l);
 	s->source = in->source;
 	s->made_at_ns = clock_realtime_ns();
 	s->machine = in->machine;
-	return s->machine && (lab_get_machine(lab, s->machine, &out->machine, err) ||
-			      (store && store_study(lab, out, err)))
-		       ? -1
-		       : 0;
+	if (s->machine && lab_get_machine(lab, s->machine, &out->machine, err))
+		return -1;
+	if (!s->machine || !store)
+		return 0;
+	/* what it takes the place of is noted before */
+	struct lab_cutoffs before = { 0 };
+	int failed = lab_get_cutoffs(lab, &out->machine, &before, err);
+	out->replaced = before.study;
+	for (size_t i = 0; i < before.cutoffs.count; i++)
+		out->replaced_cutoffs += !before.cutoffs.items[i].edited;
+	lab_cutoffs_release(&before);
+	return failed || lab_add_study(lab, s, err) ? -1 : 0;
 }
 
 void study_made_release(struct study_made *m)

@@ -1,4 +1,4 @@
-/* Answers, shared by those who asked the same: private to serve/. */
+/* Answers, shared by clients that asked the same. Private to serve/. */
 #ifndef TARE_SERVE_ANSWER_H
 #define TARE_SERVE_ANSWER_H
 
@@ -17,10 +17,10 @@ struct answer {
 	size_t length;
 };
 
-/* Takes the text; for one user. gzip: to be compressed, where that is worth it. */
+/* Takes the text; has one user. gzip: compress it if that is worthwhile. */
 struct answer *answer_new(unsigned status, struct strbuf *text, bool gzip);
 struct answer *answer_error(unsigned status, const struct error *err); /* {"error", "hint"} */
-struct answer *answer_share(struct answer *a);			       /* for one more */
+struct answer *answer_share(struct answer *a);			       /* adds a user */
 void answer_release(struct answer *a);				       /* NULL is fine */
 
 #endif

@@ -1,4 +1,4 @@
-/* libmicrohttpd, loaded when a server is started: private to serve/. */
+/* libmicrohttpd, loaded when a server is started. Private to serve/. */
 #ifndef TARE_SERVE_LIBRARY_H
 #define TARE_SERVE_LIBRARY_H
 
@@ -22,7 +22,7 @@ struct mhd_library {
 #undef MHD_MEMBER
 };
 
-/* NULL: err says why (EXIT_ENVIRONMENT). Not by several threads at once. */
+/* NULL: err says why (EXIT_ENVIRONMENT). Not thread-safe. */
 const struct mhd_library *mhd_library(struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* The connections, and how long each may take: private to serve/. The library ends one that is
- * silent; one that sends a byte now and then would stay for ever. */
+/* The connections, and how long each may take. Private to serve/. The library closes a silent one,
+ * but one that sends a byte from time to time would stay forever. */
 #ifndef TARE_SERVE_PEERS_H
 #define TARE_SERVE_PEERS_H
 
@@ -23,11 +23,11 @@ void peers_init(struct peers *all);
 void peers_release(struct peers *all);
 struct peer *peer_add(struct peers *all, int fd, uint64_t allowed_ns);
 void peer_allow(struct peers *all, struct peer *p,
-		uint64_t allowed_ns); /* from now on; 0: for ever */
-/* Before its descriptor is closed. */
+		uint64_t allowed_ns); /* from now on; 0: forever */
+/* Call it before its descriptor is closed. */
 void peer_remove(struct peers *all, struct peer *p);
-/* Shuts down those whose time is up; the library closes them then. Finds those that are gone, which
- * the library does not while their connection is suspended. */
+/* Shuts down connections whose time is up, which the library then closes. Also finds those that are
+ * gone, because the library does not while they are suspended. */
 void peers_check(struct peers *all);
 
 #endif

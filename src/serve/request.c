@@ -149,29 +149,24 @@ static int set_parameter(struct request *r, const char *name, const char *value,
 	return 0;
 }
 
-static int parse_parameter(struct request *r, const char *text, size_t length, struct error *err)
-{
-	const char *equals = memchr(text, '=', length);
-	size_t name_length = equals ? (size_t)(equals - text) : length;
-	char *name = unescape(text, name_length);
-	char *value = equals ? unescape(equals + 1, length - name_length - 1) : xstrdup("");
-	int status = name && value ? set_parameter(r, name, value, err)
-				   : request_refuse(400, err, "the URL has a bad escape", NULL);
-	free(name);
-	free(value);
-	return status;
-}
-
 static int parse_query(struct request *r, const char *query, struct error *err)
 {
-	while (*query) {
+	int status = 0;
+	while (*query && !status) {
 		size_t length = strcspn(query, "&");
-		int status = length ? parse_parameter(r, query, length, err) : 0;
-		if (status)
-			return status;
+		const char *equals = memchr(query, '=', length);
+		size_t name_length = equals ? (size_t)(equals - query) : length;
+		char *name = unescape(query, name_length);
+		char *value = equals ? unescape(equals + 1, length - name_length - 1) : xstrdup("");
+		if (!name || !value)
+			status = request_refuse(400, err, "the URL has a bad escape", NULL);
+		else if (length)
+			status = set_parameter(r, name, value, err);
+		free(name);
+		free(value);
 		query += length + (query[length] == '&');
 	}
-	return 0;
+	return status;
 }
 
 /* ---- routes ---- */
@@ -215,16 +210,6 @@ const char *request_methods(enum request_route route)
 	return route == ROUTE_RUN ? "POST" : "GET, HEAD";
 }
 
-static int check_method(struct request *r, const char *method, struct error *err)
-{
-	bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-	r->writes = strcmp(method, "POST") == 0;
-	if (r->route == ROUTE_RUN ? r->writes : reads)
-		return 0;
-	return request_refuse(405, err, "there is no such method at this URL",
-			      r->route == ROUTE_RUN ? "it is to be posted to" : "it is to be read");
-}
-
 int request_parse(struct request *r, const char *method, const char *url, struct error *err)
 {
 	*r = (struct request){ .most = LIST_DEFAULT };
@@ -240,8 +225,13 @@ int request_parse(struct request *r, const char *method, const char *url, struct
 	size_t length = strcspn(url, "?#");
 	if (url[length] == '#' || !find_route(r, url, length))
 		return request_refuse(404, err, "there is nothing at this URL", "the page is at /");
-	int status = check_method(r, method, err);
-	return status || !url[length] ? status : parse_query(r, url + length + 1, err);
+	bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+	r->writes = strcmp(method, "POST") == 0;
+	if (r->route == ROUTE_RUN ? !r->writes : !reads)
+		return request_refuse(405, err, "there is no such method at this URL",
+				      r->route == ROUTE_RUN ? "it is to be posted to"
+							    : "it is to be read");
+	return url[length] ? parse_query(r, url + length + 1, err) : 0;
 }
 
 void request_release(struct request *r)

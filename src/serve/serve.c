@@ -136,22 +136,20 @@ static enum MHD_Result note_header(void *context, enum MHD_ValueKind kind, const
 	if (!value)
 		value = "";
 	x->header_bytes += strlen(name) + strlen(value) + 4;
-	if (strcasecmp(name, "Host") == 0) {
-		x->host = value;
-		x->hosts++;
-	} else if (strcasecmp(name, "Origin") == 0) {
-		x->origin = value;
-	} else if (strcasecmp(name, "X-Tare-Token") == 0) {
-		x->token = value;
-	} else if (strcasecmp(name, "Sec-Fetch-Site") == 0) {
-		x->site = value;
-	} else if (strcasecmp(name, "Accept-Encoding") == 0) {
-		x->accept = value;
-	} else if (strcasecmp(name, "Last-Event-ID") == 0) {
-		x->last_event = value;
-	} else if (strcasecmp(name, "Content-Length") == 0) {
+	const struct {
+		const char *name, **into;
+	} wanted[] = { { "Host", &x->host },
+		       { "Origin", &x->origin },
+		       { "X-Tare-Token", &x->token },
+		       { "Sec-Fetch-Site", &x->site },
+		       { "Accept-Encoding", &x->accept },
+		       { "Last-Event-ID", &x->last_event } };
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+		if (strcasecmp(name, wanted[i].name) == 0)
+			*wanted[i].into = value;
+	x->hosts += strcasecmp(name, "Host") == 0;
+	if (strcasecmp(name, "Content-Length") == 0)
 		x->announced = strtoull(value, NULL, 10);
-	}
 	return MHD_YES;
 }
 

@@ -77,17 +77,6 @@ static void finish(struct work *w, struct answer *a)
 	w->done(w);
 }
 
-static struct answer *make(struct workers *all, const struct work *w)
-{
-	struct error err = ERROR_INIT;
-	struct strbuf text = { 0 };
-	int status = all->source->answer(all->source->context, &w->request, &text, &err);
-	if (!status)
-		return answer_new(200, &text, w->gzip);
-	strbuf_release(&text);
-	return answer_error((unsigned)status, &err);
-}
-
 /* Hands the answer to all who wait for it, and keeps it if it is one. */
 static void deliver(struct workers *all, const char *key, struct work *w, struct answer *a)
 {
@@ -109,15 +98,6 @@ static void deliver(struct workers *all, const char *key, struct work *w, struct
 	finish(w, a);
 }
 
-static char *kept_key(const struct work *w, uint64_t stamp)
-{
-	struct strbuf key = { 0 };
-	char *asked = request_key(&w->request);
-	strbuf_printf(&key, "%" PRIu64 " %d %s", stamp, w->gzip, asked);
-	free(asked);
-	return strbuf_detach(&key);
-}
-
 static void answer_question(struct workers *all, struct work *w)
 {
 	struct error err = ERROR_INIT;
@@ -127,7 +107,11 @@ static void answer_question(struct workers *all, struct work *w)
 		finish(w, answer_error((unsigned)status, &err));
 		return;
 	}
-	char *key = kept_key(w, stamp);
+	char *asked = request_key(&w->request), *key;
+	struct strbuf text = { 0 };
+	strbuf_printf(&text, "%" PRIu64 " %d %s", stamp, w->gzip, asked);
+	key = strbuf_detach(&text);
+	free(asked);
 	struct answer *known = NULL;
 	bool waits = false;
 	pthread_mutex_lock(&all->lock);
@@ -144,10 +128,15 @@ static void answer_question(struct workers *all, struct work *w)
 		array_push(&all->kept, fresh);
 	}
 	pthread_mutex_unlock(&all->lock);
-	if (known)
+	if (known) {
 		finish(w, known);
-	else if (!waits)
-		deliver(all, key, w, make(all, w));
+	} else if (!waits) {
+		status = all->source->answer(all->source->context, &w->request, &text, &err);
+		deliver(all, key, w,
+			status ? answer_error((unsigned)status, &err)
+			       : answer_new(200, &text, w->gzip));
+	}
+	strbuf_release(&text);
 	free(key);
 }
 

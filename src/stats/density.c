@@ -29,17 +29,6 @@ static double quantile(const struct weighted *points, size_t n, double total, do
 	return points[n - 1].x;
 }
 
-static double quartile_range(const double *x, const double *weight, size_t n, double total)
-{
-	struct weighted *points = xcalloc(n, sizeof *points);
-	for (size_t i = 0; i < n; i++)
-		points[i] = (struct weighted){ x[i], weight[i] };
-	qsort(points, n, sizeof *points, compare);
-	double range = quantile(points, n, total, 0.75) - quantile(points, n, total, 0.25);
-	xfree(points);
-	return range;
-}
-
 double density_bandwidth(const double *x, const double *weight, size_t n, double least)
 {
 	double total = 0, mean = 0, squares = 0;
@@ -53,8 +42,14 @@ double density_bandwidth(const double *x, const double *weight, size_t n, double
 	for (size_t i = 0; i < n; i++)
 		squares += weight[i] * (x[i] - mean) * (x[i] - mean);
 	double spread = sqrt(squares / total);
+	struct weighted *points = xcalloc(n, sizeof *points);
+	for (size_t i = 0; i < n; i++)
+		points[i] = (struct weighted){ x[i], weight[i] };
+	qsort(points, n, sizeof *points, compare);
+	double quartiles = quantile(points, n, total, 0.75) - quantile(points, n, total, 0.25);
+	xfree(points);
 	/* Half of the points in one place say nothing of how wide the others lie. */
-	double robust = quartile_range(x, weight, n, total) / 1.34;
+	double robust = quartiles / 1.34;
 	if (robust > 0 && robust < spread)
 		spread = robust;
 	double bandwidth = 0.9 * spread * pow(total, -0.2);

@@ -40,28 +40,10 @@ static double strength_at(const double *times, size_t n, double origin, double f
 	return sqrt(w.c * w.c + w.s * w.s) / (double)n;
 }
 
-/* Zar, "Biostatistical Analysis", 27.1: good for few times, too. */
-static double rayleigh_p(size_t n, double strength)
-{
-	double count = (double)n, length = count * strength;
-	return exp(sqrt(1 + 4 * count + 4 * (count * count - length * length)) - (1 + 2 * count));
-}
-
 struct fit {
 	double frequency, strength;
 	size_t n; /* times it rests on */
 };
-
-/* Times that follow each other closely are one event: a burst is no period. Gives how many are
- * left. */
-static size_t thin(const double *times, size_t n, double nominal, double *out)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < n; i++)
-		if (!kept || times[i] - out[kept - 1] >= DEAD_SHARE * nominal)
-			out[kept++] = times[i];
-	return kept;
-}
 
 /* The strongest of a grid, then halved in on. *tried grows by the points of the grid, of which
  * there are two for each that is independent. */
@@ -141,7 +123,11 @@ void period_fit(const double *times, size_t n, const double *nominal, size_t nom
 	struct fit *fits = xcalloc(nominal_count, sizeof *fits);
 	double best = 0, *apart = xcalloc(n, sizeof *apart);
 	for (size_t i = 0; i < nominal_count; i++) {
-		size_t kept = thin(times, n, nominal[i], apart);
+		/* times that follow each other closely are one event: a burst is no period */
+		size_t kept = 0;
+		for (size_t k = 0; k < n; k++)
+			if (!kept || times[k] - apart[kept - 1] >= DEAD_SHARE * nominal[i])
+				apart[kept++] = times[k];
 		if (span < LEAST_PERIODS * nominal[i] || kept < LEAST_TIMES)
 			continue;
 		fits[i] = search(apart, kept, nominal[i], tolerance, &tried);
@@ -154,7 +140,11 @@ void period_fit(const double *times, size_t n, const double *nominal, size_t nom
 			taken = i;
 	if (taken < nominal_count) {
 		struct fit fit = fits[taken];
-		double once = fmin(rayleigh_p(fit.n, fit.strength), 1);
+		/* Zar, "Biostatistical Analysis", 27.1: good for few times, too */
+		double count = (double)fit.n, length = count * fit.strength;
+		double rayleigh = exp(sqrt(1 + 4 * count + 4 * (count * count - length * length)) -
+				      (1 + 2 * count));
+		double once = fmin(rayleigh, 1);
 		out->strength = fit.strength;
 		out->p = once < 1 ? -expm1((double)tried * log1p(-once)) : 1;
 		out->found = out->p < alpha;

@@ -1,6 +1,6 @@
 /* A small generator for resampling: fast, and the same on every machine and GSL version.
- * splitmix64: Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
- */
+ * splitmix64: Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA
+ * 2014. */
 #ifndef TARE_STATS_RANDOM_H
 #define TARE_STATS_RANDOM_H
 
@@ -20,7 +20,7 @@ static inline uint64_t random_next(struct random *r)
 	return z ^ z >> 31;
 }
 
-/* 0..n-1, for n < 2^32; the bias of at most n / 2^32 is far below what resampling can show. */
+/* 0..n-1, for n < 2^32; the bias of at most n / 2^32 is far too small to affect resampling. */
 static inline size_t random_below(struct random *r, size_t n)
 {
 	return (size_t)((random_next(r) >> 32) * n >> 32);
@@ -32,7 +32,7 @@ static inline double random_unit(struct random *r)
 	return (double)(random_next(r) >> 11) * 0x1p-53;
 }
 
-/* Stirs these numbers into the state; what they are and their order both count. */
+/* Stirs these numbers into the state; their values and order both matter. */
 static inline void random_stir(struct random *r, const double *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -27,49 +27,28 @@ static size_t bca_index(double z, double bias, double acceleration)
 	return (size_t)fmin(fmax(index, 0), RESAMPLES - 1);
 }
 
-/* How far the resampled means lie to one side of the mean, as a normal quantile. */
-static double bca_bias(const double *means, double mean)
-{
-	double below = 0;
-	for (size_t i = 0; i < RESAMPLES; i++)
-		below += means[i] < mean ? 1 : means[i] > mean ? 0 : 0.5;
-	double share = fmin(fmax(below / RESAMPLES, 0.5 / RESAMPLES), 1 - 0.5 / RESAMPLES);
-	return gsl_cdf_ugaussian_Pinv(share);
-}
-
-/* For a mean the jackknife's acceleration has this closed form (Efron 1987, eq. 6.6). */
-static double bca_acceleration(const double *x, size_t n, double mean)
-{
-	double squares = 0, cubes = 0;
-	for (size_t i = 0; i < n; i++) {
-		double d = x[i] - mean;
-		squares += d * d;
-		cubes += d * d * d;
-	}
-	return cubes / (6 * pow(squares, 1.5));
-}
-
 static void bootstrap_interval(const double *sorted, struct summary *s)
 {
-	double means[RESAMPLES];
+	double means[RESAMPLES], below = 0, squares = 0, cubes = 0;
 	struct random r = { s->n };
 	random_stir(&r, sorted, s->n);
 	for (size_t i = 0; i < RESAMPLES; i++)
 		means[i] = random_mean(&r, sorted, s->n);
 	gsl_sort(means, 1, RESAMPLES);
-	double bias = bca_bias(means, s->mean);
-	double acceleration = bca_acceleration(sorted, s->n, s->mean);
-	double z = gsl_cdf_ugaussian_Pinv(0.975);
+	/* how far the resampled means lie to one side of the mean, as a normal quantile */
+	for (size_t i = 0; i < RESAMPLES; i++)
+		below += means[i] < s->mean ? 1 : means[i] > s->mean ? 0 : 0.5;
+	double share = fmin(fmax(below / RESAMPLES, 0.5 / RESAMPLES), 1 - 0.5 / RESAMPLES);
+	double bias = gsl_cdf_ugaussian_Pinv(share), z = gsl_cdf_ugaussian_Pinv(0.975);
+	/* for a mean the jackknife's acceleration has this closed form (Efron 1987, eq. 6.6) */
+	for (size_t i = 0; i < s->n; i++) {
+		double d = sorted[i] - s->mean;
+		squares += d * d;
+		cubes += d * d * d;
+	}
+	double acceleration = cubes / (6 * pow(squares, 1.5));
 	s->ci_low = means[bca_index(-z, bias, acceleration)];
 	s->ci_high = means[bca_index(z, bias, acceleration)];
-}
-
-static void t_interval(struct summary *s)
-{
-	double n = (double)s->n;
-	double half = gsl_cdf_tdist_Pinv(0.975, n - 1) * s->stddev / sqrt(n);
-	s->ci_low = s->mean - half;
-	s->ci_high = s->mean + half;
 }
 
 void summarise(const double *x, size_t n, struct summary *out)
@@ -89,9 +68,10 @@ void summarise(const double *x, size_t n, struct summary *out)
 	out->ci_low = out->ci_high = out->mean;
 	if (n > 1 && out->max > out->min) {
 		out->stddev = gsl_stats_sd_m(sorted, 1, n, out->mean);
-		if (n > RESAMPLED_MAX || n < RESAMPLED_MIN)
-			t_interval(out);
-		else
+		double t = gsl_cdf_tdist_Pinv(0.975, (double)n - 1);
+		out->ci_low -= t * out->stddev / sqrt((double)n);
+		out->ci_high += t * out->stddev / sqrt((double)n);
+		if (n <= RESAMPLED_MAX && n >= RESAMPLED_MIN)
 			bootstrap_interval(sorted, out);
 	}
 	if (out->mean != 0)

@@ -1,4 +1,4 @@
-/* What a set of numbers says about itself. All functions are pure; NaN never comes in. */
+/* Summarises a set of numbers. All functions are pure; values must not be NaN. */
 #ifndef TARE_STATS_SUMMARY_H
 #define TARE_STATS_SUMMARY_H
 
@@ -8,11 +8,10 @@
 struct summary {
 	size_t n;
 	double mean, stddev;   /* n-1 in the denominator; 0 for n < 2 */
-	double relative_error; /* stddev / mean; 0 when the mean is 0 */
+	double relative_error; /* stddev / mean; 0 if the mean is 0 */
 	double median, mad;    /* median absolute deviation, not scaled */
 	double min, max;
-	/* 95 % interval of the mean: bootstrap (BCa) for n of 8 to 500, else t; the mean for n < 2
-	 */
+	/* 95 % interval of the mean: BCa bootstrap for n of 8 to 500, else t; the mean for n < 2 */
 	double ci_low, ci_high;
 };
 

@@ -134,29 +134,24 @@ static double quotient(double b, double a)
 	return b > 0 ? INFINITY : 1;
 }
 
-/* The variance of log(mean b / mean a) by the delta method (Casella & Berger, 5.5.4). */
-static void ratio_interval_delta(const double *a, size_t n_a, const double *b, size_t n_b,
-				 struct ratio *out)
-{
-	double mean_a = gsl_stats_mean(a, 1, n_a), mean_b = gsl_stats_mean(b, 1, n_b);
-	if (mean_a <= 0 || mean_b <= 0)
-		return;
-	double variance = gsl_stats_variance_m(a, 1, n_a, mean_a) / (double)n_a / mean_a / mean_a +
-			  gsl_stats_variance_m(b, 1, n_b, mean_b) / (double)n_b / mean_b / mean_b;
-	double factor = exp(gsl_cdf_ugaussian_Pinv(0.975) * sqrt(variance));
-	out->low = out->ratio / factor;
-	out->high = out->ratio * factor;
-}
-
 void ratio_of_means(const double *a, size_t n_a, const double *b, size_t n_b, struct ratio *out)
 {
 	*out = (struct ratio){ NAN, NAN, NAN };
 	if (!n_a || !n_b)
 		return;
-	out->ratio = quotient(gsl_stats_mean(b, 1, n_b), gsl_stats_mean(a, 1, n_a));
+	double of_a = gsl_stats_mean(a, 1, n_a), of_b = gsl_stats_mean(b, 1, n_b);
+	out->ratio = quotient(of_b, of_a);
 	out->low = out->high = out->ratio;
 	if (n_a + n_b > RESAMPLED_MAX && n_a > 1 && n_b > 1) {
-		ratio_interval_delta(a, n_a, b, n_b, out);
+		if (of_a <= 0 || of_b <= 0)
+			return;
+		/* the variance of its logarithm by the delta method (Casella & Berger, 5.5.4) */
+		double variance =
+			gsl_stats_variance_m(a, 1, n_a, of_a) / (double)n_a / of_a / of_a +
+			gsl_stats_variance_m(b, 1, n_b, of_b) / (double)n_b / of_b / of_b;
+		double factor = exp(gsl_cdf_ugaussian_Pinv(0.975) * sqrt(variance));
+		out->low = out->ratio / factor;
+		out->high = out->ratio * factor;
 		return;
 	}
 	/* Efron & Tibshirani, An Introduction to the Bootstrap, ch. 13: percentiles */
@@ -284,15 +279,6 @@ static double inversions_below(size_t n, size_t inversions)
 	return fmin(1, fmax(0, below));
 }
 
-/* From the first to the last by least squares. */
-static double fitted_change(const double *x, size_t n)
-{
-	double mean = gsl_stats_mean(x, 1, n), count = (double)n, product = 0;
-	for (size_t i = 0; i < n; i++)
-		product += ((double)i - (count - 1) / 2) * (x[i] - mean);
-	return product / (count * (count * count - 1) / 12) * (count - 1);
-}
-
 void trend_test(const double *x, size_t n, struct trend *out)
 {
 	*out = (struct trend){ .p = 1 };
@@ -316,7 +302,11 @@ void trend_test(const double *x, size_t n, struct trend *out)
 	if (tied >= pairs)
 		return;
 	out->tau = s / sqrt(pairs * (pairs - tied));
-	out->change = fitted_change(x, n);
+	/* from the first to the last by least squares */
+	double mean = gsl_stats_mean(x, 1, n), product = 0;
+	for (size_t i = 0; i < n; i++)
+		product += ((double)i - (count - 1) / 2) * (x[i] - mean);
+	out->change = product / (count * (count * count - 1) / 12) * (count - 1);
 	if (tied <= 0 && n <= EXACT_MAX) {
 		double fewer = fmin(falling, pairs - falling);
 		out->p = fmin(1, 2 * inversions_below(n, (size_t)fewer));

@@ -1,4 +1,4 @@
-/* The subject between its birth and its exec. Private to subject/. */
+/* The subject between its start and its exec. Private to subject/. */
 #ifndef TARE_SUBJECT_CHILD_H
 #define TARE_SUBJECT_CHILD_H
 
@@ -8,7 +8,7 @@
 #include "subject/command.h"
 
 enum launch_stage {
-	STAGE_EXEC, /* 0: also what an untouched stamp says */
+	STAGE_EXEC, /* 0: also in an untouched stamp */
 	STAGE_INPUT,
 	STAGE_OUTPUT,
 	STAGE_CPUS,
@@ -19,8 +19,7 @@ enum launch_stage {
 	STAGES,
 };
 
-/* Everything the child needs; it lives in tare's memory until its exec, so nothing of this may
- * change before. */
+/* What the child needs. It runs in tare's memory until its exec, so this may not change before. */
 struct child {
 	const struct launch *launch;
 	const char *path;
@@ -34,11 +33,10 @@ struct child {
 	volatile struct launch_stamp *stamp;
 };
 
-/* Starts a process that sets itself up, waits at the gate and execs. It shares tare's memory until
- * then (as after vfork, but tare goes on), so that neither its birth nor its exec has to copy or
- * tear down tare's page tables: with fork, the larger part of the time of `true` was tare's own
- * memory being taken apart. stack_end: the upper end of memory it may use as its stack. The pid, or
- * -1 with errno. */
+/* Starts a process that sets itself up, waits at the gate and execs. Until then it shares tare's
+ * memory (as after vfork, but tare continues), so that neither its start nor its exec has to copy
+ * or tear down tare's page tables. With fork, most of the time of `true` was spent on that.
+ * stack_end is the upper end of the memory for its stack. Returns the pid, or -1 with errno. */
 pid_t child_start(struct child *c, void *stack_end);
 
 #endif

@@ -1,5 +1,5 @@
-/* A command as subject: started behind a gate, so that everything can be made ready around it, and
- * timed from the instant before its exec, stamped by itself. */
+/* A command as subject. It is started behind a gate, so that everything can be prepared around it,
+ * and timed from the instant before its exec, which it stamps itself. */
 #ifndef TARE_SUBJECT_COMMAND_H
 #define TARE_SUBJECT_COMMAND_H
 
@@ -13,8 +13,7 @@
 
 enum output { OUTPUT_NULL, OUTPUT_PIPE, OUTPUT_INHERIT, OUTPUT_FILE };
 
-/* How processes are started. Strings are borrowed. Zeroed: stdin and output are /dev/null, nothing
- * else is changed. */
+/* How to start a process. Strings are borrowed. Zeroed: stdin and output are /dev/null. */
 struct launch {
 	const char *input;  /* file for stdin; NULL: /dev/null */
 	bool inherit_input; /* stdin is tare's own, whatever input says */
@@ -26,45 +25,44 @@ struct launch {
 	int nice_level;
 	bool set_nice;
 	bool no_aslr;
-	size_t env_padding; /* bytes of an extra environment variable: moves the stack */
-	bool as_root;	    /* under sudo: not as the user who typed it */
-	long iteration;	    /* given to the subject as HYPERFINE_ITERATION; -1: not given */
+	size_t env_padding; /* bytes of an extra environment variable, which moves the stack */
+	bool as_root;	    /* under sudo: run as root, not as the invoking user */
+	long iteration;	    /* passed to the subject as HYPERFINE_ITERATION; -1: not passed */
 };
 
-/* Written by the child, in memory it shares with tare until its exec. */
+/* Written by the child, in memory that it shares with tare until its exec. */
 struct launch_stamp {
 	uint32_t gate;	       /* futex */
-	int32_t failed;	       /* errno of what failed in the child, 0 none */
+	int32_t failed;	       /* errno of what failed in the child; 0: nothing */
 	int32_t stage;	       /* enum launch_stage */
 	uint64_t exec_ns;      /* CLOCK_MONOTONIC just before exec */
 	uint64_t cpu_ns;       /* CPU time of the child until then */
-	uint64_t read_bytes;   /* by that last look at the run queue */
-	uint64_t run_delay_ns; /* its time on a run queue until then; 0 not known */
+	uint64_t read_bytes;   /* by reading the run-queue statistics last */
+	uint64_t run_delay_ns; /* its time on a run queue until then; 0: unknown */
 	struct rusage used;    /* by the child until then */
 };
 
 struct command {
 	pid_t pid;
 	int pidfd;
-	int output_fd; /* OUTPUT_PIPE: read end, to be drained; else -1 */
+	int output_fd; /* OUTPUT_PIPE: the read end, which must be drained; otherwise -1 */
 	volatile struct launch_stamp *stamp;
 };
 
-/* Whom commands are started as, environment included; found once. NULL-safe to release twice. */
+/* The user and environment for commands, determined once. NULL may be released. */
 struct launcher;
 int launcher_new(struct launcher **out, const struct launch *launch, struct error *err);
 void launcher_free(struct launcher *l);
 
-/* Forks a child that waits at the gate. argv[0] is looked up in PATH. as_root must be the
- * launcher's. */
+/* Starts a child that waits at the gate. argv[0] is looked up in PATH. as_root: the launcher's. */
 int command_spawn(struct launcher *l, const struct launch *launch, char *const *argv,
 		  struct command *c, struct error *err);
 
-/* Opens the gate: the child execs. */
+/* Opens the gate, so that the child execs. */
 void command_start(struct command *c);
 
-/* After its end: 0, or -1 when it never came to exec: the error says why, EXIT_USAGE for a command
- * that is not there or not executable. */
+/* Call it after the command ended. Returns 0, or -1 if it never reached exec; the error says why,
+ * with EXIT_USAGE if the command does not exist or is not executable. */
 int command_started(const struct command *c, const char *name, struct error *err);
 
 /* Closes what the parent holds. The process must have been waited for. */

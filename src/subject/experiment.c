@@ -91,10 +91,9 @@ int experiment_builtin(const char *name, double scale, struct experiment *into, 
 	while (experiment_names[i] && strcmp(experiment_names[i], name) != 0)
 		i++;
 	if (!experiment_names[i]) {
-		char shown[64];
 		const char *near = nearest_word(name, experiment_names);
-		text_display(name, shown, sizeof shown);
-		error_set(err, EXIT_USAGE, "there is no built-in experiment '%s'", shown);
+		error_set(err, EXIT_USAGE, "there is no built-in experiment '%s'",
+			  DISPLAYED(name, 64));
 		if (near)
 			return error_hint(err, "did you mean '%s'?", near);
 		return error_hint(err, "there are quick, onepass and tpch");

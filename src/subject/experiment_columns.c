@@ -250,10 +250,8 @@ static int read_column(const struct reader *r)
 	if (raw->references ? read_reference(r) : read_own(r))
 		return -1;
 	const char *text = r->raw->nulls;
-	char shown[64];
-	text_display(text ? text : "", shown, sizeof shown);
 	if (text && (!fraction_parse(text, &r->c->nulls) || !(r->c->nulls < 1)))
-		return fail(r, "nulls: '%s' is not a share such as 5%%", shown);
+		return fail(r, "nulls: '%s' is not a share such as 5%%", DISPLAYED(text, 64));
 	if (r->c->primary && column_may_be_null(r->c))
 		return fail(r, "it is in the primary key, but may be NULL");
 	return 0;

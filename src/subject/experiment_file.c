@@ -90,11 +90,9 @@ static int read_execution(struct reader *r)
 		return fail(r, "executions", "it must be from 1 to %d", EXECUTIONS_MOST);
 	e->time_limit_ns = TIME_LIMIT_NS;
 	if (raw->time_limit &&
-	    (!duration_parse(raw->time_limit, &e->time_limit_ns) || !e->time_limit_ns)) {
-		char shown[64];
-		text_display(raw->time_limit, shown, sizeof shown);
-		return fail(r, "time_limit", "'%s' is not a time such as 500ms, 30s or 20m", shown);
-	}
+	    (!duration_parse(raw->time_limit, &e->time_limit_ns) || !e->time_limit_ns))
+		return fail(r, "time_limit", "'%s' is not a time such as 500ms, 30s or 20m",
+			    DISPLAYED(raw->time_limit, 64));
 	e->settings = copy_list(raw->settings, raw->settings_count);
 	return 0;
 }
@@ -194,11 +192,9 @@ static int read_scale(struct reader *r, uint64_t *millionths)
 {
 	double scale = 1;
 	if (r->raw->scale &&
-	    (!real_parse(r->raw->scale, &scale) || !(scale >= 0.000001) || scale > 1e6)) {
-		char shown[64];
-		text_display(r->raw->scale, shown, sizeof shown);
-		return fail(r, "scale", "'%s' is not a number from 0.000001 to 1000000", shown);
-	}
+	    (!real_parse(r->raw->scale, &scale) || !(scale >= 0.000001) || scale > 1e6))
+		return fail(r, "scale", "'%s' is not a number from 0.000001 to 1000000",
+			    DISPLAYED(r->raw->scale, 64));
 	*millionths = (uint64_t)(scale * 1e6 + 0.5);
 	return 0;
 }
@@ -249,13 +245,12 @@ static int read_table(struct reader *r, unsigned i, uint64_t scale)
 /* The rows of the table that varies are kept in a table called so. */
 static int check_kept_name(const struct reader *r, const char *varying)
 {
-	SCOPED(strbuf_release) struct strbuf kept = { 0 };
 	int failed = 0;
-	strbuf_printf(&kept, "%s_all", varying);
+	FREED char *kept = xprintf("%s_all", varying);
 	for (size_t i = 0; i < r->e->tables.count && !failed; i++) {
 		char path[64];
 		snprintf(path, sizeof path, "tables[%zu]", i);
-		if (strcasecmp(r->e->tables.items[i].name, kept.text) == 0)
+		if (strcasecmp(r->e->tables.items[i].name, kept) == 0)
 			failed = fail(r, path,
 				      "'%s' is where tare keeps all rows of '%s', which varies: "
 				      "it needs another name",
@@ -343,23 +338,15 @@ static char *name_of_file(const char *path)
 
 static int read_query_file(struct reader *r, const char *file, const char *path)
 {
-	char *full = path_from(r->relative, file), shown[128];
+	FREED char *full = path_from(r->relative, file), *sql = NULL;
 	struct stat st;
-	int fd = file_open_regular(full);
-	FREED char *sql = NULL;
+	CLOSED int fd = file_open_regular(full);
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= SQL_FILE_MOST)
 		sql = file_read_from(fd);
-	if (fd >= 0)
-		close(fd);
-	int failed;
-	text_display(full, shown, sizeof shown);
 	if (sql)
-		failed = add_query(r, name_of_file(file), sql, path);
-	else
-		failed = fail(r, path, "'%s' cannot be read: it must be a file of at most 1 MiB",
-			      shown);
-	free(full);
-	return failed;
+		return add_query(r, name_of_file(file), sql, path);
+	return fail(r, path, "'%s' cannot be read: it must be a file of at most 1 MiB",
+		    DISPLAYED(full, 128));
 }
 
 static int read_generated(struct reader *r)
@@ -470,27 +457,22 @@ int experiment_of_statements(const char *const *sql, size_t count, struct experi
 				.executions = EXECUTIONS,
 				.time_limit_ns = TIME_LIMIT_NS,
 				.seed = SEED };
-	json_t *list = json_array();
+	json_auto_t *list = json_array();
 	int failed =
 		count > QUERIES_MOST
 			? error_set(err, EXIT_USAGE, "there are more than %d queries", QUERIES_MOST)
 			: 0;
 	for (size_t i = 0; i < count && !failed; i++) {
-		char name[24], *text = text_utf8(sql[i]);
-		snprintf(name, sizeof name, "q%zu", i + 1);
+		FREED char *text = text_utf8(sql[i]);
 		array_push(&e.queries,
-			   (struct experiment_query){ xstrdup(name), statement(sql[i]) });
+			   (struct experiment_query){ xprintf("q%zu", i + 1), statement(sql[i]) });
 		json_array_append_new(list, json_string(text));
-		free(text);
 		if (!*e.queries.items[i].sql)
 			failed = error_set(err, EXIT_USAGE, "there is no SQL in '%.60s'", sql[i]);
 	}
 	/* as a file would have it: what is stored, and what a resumed run reads */
 	FREED char *queries = json_dumps(list, JSON_COMPACT);
-	struct strbuf text = { 0 };
-	strbuf_printf(&text, "name: %s\nqueries: %s\n", e.name, queries);
-	e.text = strbuf_detach(&text);
-	json_decref(list);
+	e.text = xprintf("name: %s\nqueries: %s\n", e.name, queries);
 	if (failed)
 		experiment_release(&e);
 	else

@@ -182,7 +182,7 @@ static void put_range(struct maker *m, struct place p, double share)
 static void add_selection(struct maker *m)
 {
 	static const double shares[] = { 0.005, 0.02, 0.05, 0.1, 0.2, 0.5 };
-	place_list ranges = { 0 }, equals = { 0 };
+	FREED place_list ranges = { 0 }, equals = { 0 };
 	find_places(m, can_range, &ranges);
 	find_places(m, can_equal, &equals);
 	bool equal = equals.count && (!ranges.count || chance(m, 0.3));
@@ -197,8 +197,6 @@ static void add_selection(struct maker *m)
 		double share = shares[below(m, sizeof shares / sizeof *shares)];
 		put_range(m, p, share);
 	}
-	array_release(&ranges);
-	array_release(&equals);
 }
 
 /* ---- what is selected ---- */
@@ -252,7 +250,7 @@ static void put_columns(struct maker *m, place_list *from, size_t most, struct s
 
 static char *make_query(struct maker *m)
 {
-	struct strbuf sql = { 0 }, group = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 }, group = { 0 };
 	uint64_t joins = below(m, m->recipe->joins + 1);
 	for (uint64_t i = 0; i < joins && add_join(m); i++)
 		;
@@ -260,8 +258,8 @@ static char *make_query(struct maker *m)
 	for (uint64_t i = 0; i < selections; i++)
 		add_selection(m);
 	strbuf_puts(&sql, "SELECT ");
+	FREED place_list places = { 0 };
 	if (chance(m, m->recipe->aggregates)) {
-		place_list places = { 0 };
 		find_places(m, can_group, &places);
 		if (chance(m, 0.6))
 			/* more than one may have as many groups as rows */
@@ -269,18 +267,14 @@ static char *make_query(struct maker *m)
 		if (group.length)
 			strbuf_printf(&sql, "%s, ", group.text);
 		put_aggregate(m, &sql);
-		array_release(&places);
 	} else {
-		place_list places = { 0 };
 		find_places(m, any, &places);
 		put_columns(m, &places, 3, &sql);
-		array_release(&places);
 		/* few rows are to come back */
-		places = (place_list){ 0 };
+		places.count = 0;
 		find_places(m, can_range, &places);
 		if (places.count)
 			put_range(m, places.items[below(m, places.count)], 0.005);
-		array_release(&places);
 	}
 	strbuf_puts(&sql, " FROM ");
 	for (size_t n = 0; n < m->count; n++)
@@ -289,7 +283,6 @@ static char *make_query(struct maker *m)
 		strbuf_printf(&sql, " WHERE %s", m->where.text);
 	if (group.length)
 		strbuf_printf(&sql, " GROUP BY %s", group.text);
-	strbuf_release(&group);
 	return strbuf_detach(&sql);
 }
 

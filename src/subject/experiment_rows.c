@@ -262,7 +262,5 @@ char *table_index_sql(const struct experiment_table *t, size_t i, const char *na
 		columns = t->indexes.items[i - seen];
 	if (!columns)
 		return NULL;
-	struct strbuf sql = { 0 };
-	strbuf_printf(&sql, "CREATE INDEX %s_ix%zu ON %s (%s)", name, i + 1, name, columns);
-	return strbuf_detach(&sql);
+	return xprintf("CREATE INDEX %s_ix%zu ON %s (%s)", name, i + 1, name, columns);
 }

@@ -198,9 +198,7 @@ __attribute__((format(printf, 3, 4))) static int wrong(struct check *c, const st
 
 static int wrong_value(struct check *c, const struct tree_node *at, const char *wanted)
 {
-	char shown[64];
-	text_display(at->text, shown, sizeof shown);
-	return wrong(c, at, "'%s' is not %s", shown, wanted);
+	return wrong(c, at, "'%s' is not %s", DISPLAYED(at->text, 64), wanted);
 }
 
 static const char *wanted_kind(enum cyaml_type type)
@@ -233,16 +231,13 @@ static int check_choice(struct check *c, const struct tree_node *at, const cyaml
 		found |= strcmp(at->text, word) == 0;
 	}
 	array_push(&words, NULL);
-	if (!found) {
-		const char *near = nearest_word(at->text, words.items);
-		wrong_value(c, at, "one of the words it may be");
-		if (near)
-			error_hint(c->err, "did you mean '%s'? It may be: %s", near,
-				   strbuf_text(&all));
-		else
-			error_hint(c->err, "it may be: %s", strbuf_text(&all));
-	}
-	return found ? 0 : -1;
+	if (found)
+		return 0;
+	const char *near = nearest_word(at->text, words.items);
+	wrong_value(c, at, "one of the words it may be");
+	return near ? error_hint(c->err, "did you mean '%s'? It may be: %s", near,
+				 strbuf_text(&all))
+		    : error_hint(c->err, "it may be: %s", strbuf_text(&all));
 }
 
 /* Decimal only: libcyaml would read 010 as 8. */
@@ -284,20 +279,15 @@ static int unknown_key(struct check *c, const struct tree_node *at,
 {
 	FREED text_list known = { 0 };
 	SCOPED(strbuf_release) struct strbuf all = { 0 };
-	char shown[64];
 	for (const cyaml_schema_field_t *f = fields; f->key; f++) {
 		array_push(&known, f->key);
 		strbuf_printf(&all, "%s%s", all.length ? ", " : "", f->key);
 	}
 	array_push(&known, NULL);
 	const char *near = nearest_word(at->key, known.items);
-	text_display(at->key, shown, sizeof shown);
-	wrong(c, at, "unknown key '%s'", shown);
-	if (near)
-		error_hint(c->err, "did you mean '%s'?", near);
-	else
-		error_hint(c->err, "known keys: %s", strbuf_text(&all));
-	return -1;
+	wrong(c, at, "unknown key '%s'", DISPLAYED(at->key, 64));
+	return near ? error_hint(c->err, "did you mean '%s'?", near)
+		    : error_hint(c->err, "known keys: %s", strbuf_text(&all));
 }
 
 static int check_map(struct check *c, const struct tree_node *at, const cyaml_schema_value_t *v)
@@ -392,13 +382,12 @@ int raw_load(const char *text, size_t length, const struct tree_node *tree,
 	cyaml_err_t code =
 		cyaml_load_data((const uint8_t *)text, length, &config, &s.top, &data, NULL);
 	if (code != CYAML_OK)
-		failed = error_set(err, EXIT_USAGE, "it cannot be loaded: %s: %s",
-				   cyaml_strerror(code), strbuf_text(&said));
-	else
-		*into = data ? data : cyaml_mem(NULL, NULL, sizeof **into);
-	if (!failed && !data)
+		return error_set(err, EXIT_USAGE, "it cannot be loaded: %s: %s",
+				 cyaml_strerror(code), strbuf_text(&said));
+	*into = data ? data : cyaml_mem(NULL, NULL, sizeof **into);
+	if (!data)
 		memset(*into, 0, sizeof **into);
-	return failed;
+	return 0;
 }
 
 void raw_free(struct raw_experiment *raw, const struct tree_node *tree)

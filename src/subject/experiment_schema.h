@@ -1,4 +1,4 @@
-/* What may stand in an experiment's file, and the structs it is loaded into before it is judged
+/* What an experiment's file may contain, and the structs it is loaded into before it is checked
  * (experiment_file.c). Private to the experiment's files. */
 #ifndef TARE_SUBJECT_EXPERIMENT_SCHEMA_H
 #define TARE_SUBJECT_EXPERIMENT_SCHEMA_H
@@ -74,11 +74,11 @@ struct raw_experiment {
 	struct raw_generate *generate;
 };
 
-/* Checks the tree (keys, types, what has to be there) and loads the text it was made from. What is
+/* Checks the tree (keys, types, required members) and loads the text that it was made from. What is
  * not given is 0 or NULL. */
 int raw_load(const char *text, size_t length, const struct tree_node *tree,
 	     struct raw_experiment **into, struct error *err);
-/* tree: the one it was loaded by. */
+/* tree is the one that it was loaded with. */
 void raw_free(struct raw_experiment *raw, const struct tree_node *tree);
 
 /* The error "line N: PATH: ..." */

@@ -1,9 +1,9 @@
-/* The built-in experiments as files, made of docs/experiments/ by experiments/embed.sh. Private to
- * the experiment's files. */
+/* The built-in experiments as files, made from docs/experiments/ by embed.sh. Private to the
+ * experiment's files. */
 #ifndef TARE_SUBJECT_EXPERIMENT_TEXTS_H
 #define TARE_SUBJECT_EXPERIMENT_TEXTS_H
 
-/* As experiment_names. */
+/* In the order of experiment_names. */
 extern const char *const experiment_texts[];
 
 #endif

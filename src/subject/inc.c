@@ -105,11 +105,11 @@ static char *cache_directory(void)
 /* "RATE MODEL" in one line; 0: not there, or of another CPU. */
 static double read_rate(const char *path, const char *model)
 {
-	char *line = file_read_line(path), *rest;
+	FREED char *line = file_read_line(path);
+	char *rest;
 	double rate = line ? strtod(line, &rest) : 0;
 	bool valid = line && rest != line && *rest == ' ' && strcmp(rest + 1, model) == 0 &&
 		     rate >= 1 && rate <= RATE_MOST;
-	free(line);
 	return valid ? rate : 0;
 }
 

@@ -32,18 +32,14 @@ static int read_node(struct builder *b, const yaml_event_t *event, int depth,
 static int read_list(struct builder *b, int depth, struct tree_node *into)
 {
 	for (;;) {
-		yaml_event_t event;
+		SCOPED(yaml_event_delete) yaml_event_t event = { 0 };
 		if (next_event(b, &event))
 			return -1;
-		if (event.type == YAML_SEQUENCE_END_EVENT) {
-			yaml_event_delete(&event);
+		if (event.type == YAML_SEQUENCE_END_EVENT)
 			return 0;
-		}
 		array_push(&into->children, (struct tree_node){ 0 });
-		int failed = read_node(b, &event, depth + 1,
-				       &into->children.items[into->children.count - 1]);
-		yaml_event_delete(&event);
-		if (failed)
+		if (read_node(b, &event, depth + 1,
+			      &into->children.items[into->children.count - 1]))
 			return -1;
 	}
 }
@@ -56,13 +52,10 @@ static int read_key(struct builder *b, const yaml_event_t *event, const struct t
 		return error_set(b->err, EXIT_USAGE, "line %u: a key must be a word", line);
 	const char *key = (const char *)event->data.scalar.value;
 	const struct tree_node *before = tree_child(map, key);
-	if (before) {
-		char shown[64];
-		text_display(key, shown, sizeof shown);
+	if (before)
 		return error_set(b->err, EXIT_USAGE,
-				 "line %u: '%s' is given twice, first in line %u", line, shown,
-				 before->line);
-	}
+				 "line %u: '%s' is given twice, first in line %u", line,
+				 DISPLAYED(key, 64), before->line);
 	if (map->children.count == TREE_KEYS_MOST)
 		return error_set(b->err, EXIT_USAGE, "line %u: too many keys", line);
 	*entry = (struct tree_node){ .key = xstrdup(key), .line = line };
@@ -72,25 +65,18 @@ static int read_key(struct builder *b, const yaml_event_t *event, const struct t
 static int read_map(struct builder *b, int depth, struct tree_node *into)
 {
 	for (;;) {
-		yaml_event_t event;
+		SCOPED(yaml_event_delete) yaml_event_t key = { 0 }, value = { 0 };
 		struct tree_node entry;
-		if (next_event(b, &event))
+		if (next_event(b, &key))
 			return -1;
-		if (event.type == YAML_MAPPING_END_EVENT) {
-			yaml_event_delete(&event);
+		if (key.type == YAML_MAPPING_END_EVENT)
 			return 0;
-		}
-		int failed = read_key(b, &event, into, &entry);
-		yaml_event_delete(&event);
-		if (failed)
+		if (read_key(b, &key, into, &entry))
 			return -1;
 		array_push(&into->children, entry);
-		if (next_event(b, &event))
-			return -1;
-		failed = read_node(b, &event, depth + 1,
-				   &into->children.items[into->children.count - 1]);
-		yaml_event_delete(&event);
-		if (failed)
+		if (next_event(b, &value) ||
+		    read_node(b, &value, depth + 1,
+			      &into->children.items[into->children.count - 1]))
 			return -1;
 	}
 }
@@ -129,25 +115,21 @@ static int read_document(struct builder *b, struct tree_node *root)
 {
 	bool seen = false;
 	for (;;) {
-		yaml_event_t event;
+		SCOPED(yaml_event_delete) yaml_event_t event = { 0 };
 		if (next_event(b, &event))
 			return -1;
 		yaml_event_type_t type = event.type;
-		uint32_t line = line_of(event.start_mark);
-		int failed = 0;
-		if (type == YAML_DOCUMENT_START_EVENT && seen) {
-			failed = error_set(b->err, EXIT_USAGE, "line %u: a second document begins",
-					   line);
-		} else if (type != YAML_STREAM_START_EVENT && type != YAML_STREAM_END_EVENT &&
-			   type != YAML_DOCUMENT_START_EVENT && type != YAML_DOCUMENT_END_EVENT) {
-			seen = true;
-			failed = read_node(b, &event, 0, root);
-		}
-		yaml_event_delete(&event);
-		if (failed)
-			return -1;
 		if (type == YAML_STREAM_END_EVENT)
 			return seen ? 0 : error_set(b->err, EXIT_USAGE, "there is nothing in it");
+		if (type == YAML_DOCUMENT_START_EVENT && seen)
+			return error_set(b->err, EXIT_USAGE, "line %u: a second document begins",
+					 line_of(event.start_mark));
+		if (type == YAML_STREAM_START_EVENT || type == YAML_DOCUMENT_START_EVENT ||
+		    type == YAML_DOCUMENT_END_EVENT)
+			continue;
+		seen = true;
+		if (read_node(b, &event, 0, root))
+			return -1;
 	}
 }
 

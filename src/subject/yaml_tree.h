@@ -1,6 +1,6 @@
-/* A YAML text as a tree that remembers lines, for errors that say where. Strict, since people write
- * it: no aliases (so nothing grows or goes round), one document, keys that are plain words and
- * occur once, a bounded depth and size. */
+/* A YAML text as a tree that remembers lines, so that errors can say where. It is strict, because
+ * people write it: no aliases (so nothing can explode or loop), one document, keys that are plain
+ * words and occur once, limited depth and size. */
 #ifndef TARE_SUBJECT_YAML_TREE_H
 #define TARE_SUBJECT_YAML_TREE_H
 
@@ -19,7 +19,7 @@ enum tree_kind { TREE_TEXT, TREE_LIST, TREE_MAP };
 struct tree_node {
 	enum tree_kind kind;
 	uint32_t line; /* from 1; in a map, of its key */
-	char *key;     /* in a map; else NULL */
+	char *key;     /* in a map; otherwise NULL */
 	char *text;    /* of TREE_TEXT */
 	ARRAY(struct tree_node) children;
 };
@@ -28,11 +28,11 @@ struct tree_node {
 int tree_parse(const char *text, size_t length, struct tree_node *root, struct error *err);
 void yaml_tree_release(struct tree_node *root);
 
-/* NULL: there is none, or it is no map. */
+/* NULL if there is none, or it is not a map. */
 const struct tree_node *tree_child(const struct tree_node *map, const char *key);
-/* By a path like "tables[0].rows"; NULL: there is none. */
+/* Finds a node by a path like "tables[0].rows"; NULL: there is none. */
 const struct tree_node *tree_find(const struct tree_node *root, const char *path);
-/* Of what a path leads to, or of the nearest there is above it. */
+/* The line of the node at a path, or of the nearest existing node above it. */
 uint32_t tree_line(const struct tree_node *root, const char *path);
 
 #endif

@@ -104,7 +104,7 @@ api() {
 	curl -sS "$BASE/" | grep -q '<div id="tare"'
 	api /api/runs | jq -e '(.runs | length) == 2 and (.more | not) and .studies == [] and
 		(.runs[0] | .id == 2 and .kind == "time" and .name == "banana" and .command == "true" and
-		.status == "complete" and .executions == 3 and .mean_et_ns > 0 and .tags == null)'
+		.status == "complete" and .executions == 3 and .mean_et_of_all_ns > 0 and .tags == null)'
 	api "/api/runs?like=APP" | jq -e '[.runs[].name] == ["apple"]'
 	api "/api/runs?most=1" | jq -e '[.runs[].id] == [2] and .more'
 	api "/api/runs?most=1&before=2" | jq -e '[.runs[].id] == [1] and (.more | not)'

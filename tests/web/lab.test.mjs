@@ -15,7 +15,7 @@ afterEach(async () => { for (const s of servers.splice(0)) await s.end(); });
 function run(id, more = {}) {
   return {
     id, kind: 'time', name: `run number ${id}`, command: `sleep ${id}`, tags: id % 3 ? null : 'night, cold', status: 'complete', started_at: '2026-11-16T05:00:00.000Z', ended_at: '2026-11-16T05:01:00.000Z',
-    executions: 10 * id, mean_et_ns: id * 1e6, mean_pt_ns: id * 9e5, ...more,
+    executions: 10 * id, mean_et_of_all_ns: id * 1e6, mean_pt_exec_of_all_ns: id * 9e5, ...more,
   };
 }
 
@@ -41,7 +41,7 @@ async function serve({ runs = Array.from({ length: 120 }, (_, i) => run(i + 1)),
       const most = Number(url.searchParams.get('most') ?? 50);
       const sort = url.searchParams.get('sort') ?? '-id';
       const skip = Number(url.searchParams.get('skip') ?? 0);
-      const key = { et: 'mean_et_ns', pt: 'mean_pt_ns', made: 'executions', began: 'started_at' }[sort.replace('-', '')] ?? sort.replace('-', '');
+      const key = { et: 'mean_et_of_all_ns', pt: 'mean_pt_exec_of_all_ns', made: 'executions', began: 'started_at' }[sort.replace('-', '')] ?? sort.replace('-', '');
       const order = (a, b) => (sort.startsWith('-') ? -1 : 1) * (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0) || b.id - a.id;
       const found = s.runs.filter((r) => r.id < before && [r.name, r.command, r.tags].some((t) => (t ?? '').includes(like))).sort(order).slice(skip);
       json(res, 200, { runs: found.slice(0, most), studies: s.studies, more: found.length > most });
@@ -100,10 +100,10 @@ function queries(numbers, more = {}) {
 
 /** Runs of all kinds, as the server tells of them. */
 const OTHERS = [
-  run(1, { name: 'noise of 2 CPUs', command: 'tare noise', kind: 'noise', executions: null, mean_et_ns: null, mean_pt_ns: null, noise: { cpus: 2, watched_ns: 60e9, lost_share: 0.00031 } }),
-  run(2, { name: 'all of it', command: 'tare profile', kind: 'profile', executions: null, mean_et_ns: null, mean_pt_ns: null, profile: { samples: 12345, cpu_ns: 12.36e9 } }),
-  run(3, { name: 'quick', command: 'tare query', kind: 'query', executions: 480, mean_et_ns: null, mean_pt_ns: null, query: { queries: 10, ats: 48 } }),
-  run(4, { name: 'just begun', command: 'tare noise', kind: 'noise', executions: null, mean_et_ns: null, mean_pt_ns: null, status: 'going' }),
+  run(1, { name: 'noise of 2 CPUs', command: 'tare noise', kind: 'noise', executions: null, mean_et_of_all_ns: null, mean_pt_exec_of_all_ns: null, noise: { cpus: 2, watched_ns: 60e9, lost_share: 0.00031 } }),
+  run(2, { name: 'all of it', command: 'tare profile', kind: 'profile', executions: null, mean_et_of_all_ns: null, mean_pt_exec_of_all_ns: null, profile: { samples: 12345, cpu_ns: 12.36e9 } }),
+  run(3, { name: 'quick', command: 'tare query', kind: 'query', executions: 480, mean_et_of_all_ns: null, mean_pt_exec_of_all_ns: null, query: { queries: 10, ats: 48 } }),
+  run(4, { name: 'just begun', command: 'tare noise', kind: 'noise', executions: null, mean_et_of_all_ns: null, mean_pt_exec_of_all_ns: null, status: 'going' }),
 ];
 
 test('the list: newest first, more on demand, by keyboard, narrow and dark', async () => {
@@ -228,11 +228,11 @@ test('search waits until typing ends, and is kept in the address', async () => {
 });
 
 test('sorted by any column, by keyboard, more of it too, and kept in the address', async () => {
-  const s = await serve({ runs: Array.from({ length: 70 }, (_, i) => run(i + 1, { name: `run ${(i * 37) % 70}`, mean_et_ns: ((i * 11) % 70) * 1e6 })) });
+  const s = await serve({ runs: Array.from({ length: 70 }, (_, i) => run(i + 1, { name: `run ${(i * 37) % 70}`, mean_et_of_all_ns: ((i * 11) % 70) * 1e6 })) });
   const tab = await open(s.url);
   await rows(tab).nth(49).waitFor();
   const heading = (name) => tab.page.getByRole('columnheader', { name });
-  const times = async () => (await rows(tab).locator('td[data-title="mean ET"]').allInnerTexts()).map(parseFloat);
+  const times = async () => (await rows(tab).locator('td[data-title="mean ET of all"]').allInnerTexts()).map(parseFloat);
   assert.equal(await heading('mean ET of all').getAttribute('aria-sort'), 'none');
   await heading('mean ET').getByRole('button').focus();
   await tab.page.keyboard.press('Enter');

@@ -3,7 +3,7 @@
 export interface RunRow {
   id: number; kind: 'time' | 'noise' | 'profile' | 'query'; name: string | null; command: string | null; tags: string | null;
   status: 'going' | 'complete' | 'interrupted' | 'failed'; started_at: string | null; ended_at: string | null;
-  executions: number | null; mean_et_ns: number | null; mean_pt_ns: number | null;
+  executions: number | null; mean_et_of_all_ns: number | null; mean_pt_exec_of_all_ns: number | null;
   // of its kind, once something is stored
   noise?: { cpus: number; watched_ns: number; lost_share: number | null };
   profile?: { samples: number; cpu_ns: number | null };

@@ -310,8 +310,8 @@ class List {
       h('td', { 'data-title': 'began, UTC', class: 'one-line' }, format.date(run.started_at).replace(/ UTC$/, '')),
       h('td', { 'data-title': 'measured', class: 'number' }, made(run)),
       ...(came === null ? [
-        h('td', { 'data-title': 'mean ET', class: 'number' }, format.ns(run.mean_et_ns)),
-        h('td', { 'data-title': 'mean PT', class: 'number' }, format.ns(run.mean_pt_ns))]
+        h('td', { 'data-title': 'mean ET of all', class: 'number' }, format.ns(run.mean_et_of_all_ns)),
+        h('td', { 'data-title': 'mean PT of all', class: 'number' }, format.ns(run.mean_pt_exec_of_all_ns))]
         : [h('td', { 'data-title': 'result', class: 'number', colspan: 2 }, came)]));
   }
 

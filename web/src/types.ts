@@ -354,11 +354,11 @@ export interface Emp {
   type: 'emp';
   run: number | null; // Its id in the lab.
   command: string;
-  versions: Version[]; // v0 to v6, each with what those before it have.
-  sizes: Size[] | null; // v5 applied to the first n samples, the whole first; null: not asked for (--sizes).
+  versions: EmpVersion[]; // v0 to v6, each with what those before it have.
+  sizes: EmpSize[] | null; // v5 applied to the first n samples, the whole first; null: not asked for (--sizes).
 }
 
-export interface Version {
+export interface EmpVersion {
   version: 'v0' | 'v1' | 'v2' | 'v3' | 'v4' | 'v5' | 'v6';
   adds: string; // What it adds to the one before.
   held: boolean; // Its conditions, and those of the versions before it, were met in this run.
@@ -371,7 +371,7 @@ export interface Version {
   et: Summary | null;
 }
 
-export interface Size {
+export interface EmpSize {
   n: number; // Samples looked at: the first n that are neither warm-ups nor failed.
   recommended: boolean; // The smallest n of at least 10 whose sigma and share of outliers are near those of the whole.
   dropped_cutoff: number;
@@ -400,7 +400,7 @@ export interface Explained {
   text: string;
   contributions: Contribution[]; // By elapsed time, the largest in the direction of the difference first. With remainder_ns they add up to difference_ns.
   remainder_ns: number; // Of the elapsed times, but in neither ledger.
-  threads: ExplainThread[] | null; // The same summed over the threads; null for a subject of one.
+  threads: DifferenceCause[] | null; // The same summed over the threads; null for a subject of one.
   lacks: string | null; // What the ledgers could not see.
 }
 
@@ -411,11 +411,11 @@ export interface Contribution {
   had_ns: number;
   median_ns: number;
   parallel_ns: number; // Within ns, beyond had_ns - median_ns: the subject ran for longer because it ran less in parallel while this cause held a thread up; of run, what the others got. 0 for one thread.
-  names: Name[];
+  names: DifferenceName[];
   text: string; // The same as a sentence.
 }
 
-export interface Name {
+export interface DifferenceName {
   name: string; // "": what no name accounts for. Of run: who had more of the CPUs while the subject's threads were queued behind one another.
   pid: number | null; // null: none, or several.
   ns: number; // Its part of the cause's difference; they add up to it.
@@ -423,14 +423,14 @@ export interface Name {
   median_count: number;
 }
 
-export interface ExplainThread {
+export interface DifferenceCause {
   cause: 'run' | 'irq' | 'softirq' | 'nmi' | 'steal' | 'queued' | 'waking' | 'throttled' | 'io' | 'io_other' | 'io_idle' | 'fault' | 'futex' | 'pipe' | 'socket' | 'timer' | 'poll' | 'child' | 'lock' | 'sleep' | 'stopped' | 'unseen';
   ns: number; // This execution less the median one.
   share: number | null; // Of the whole difference; null when that is 0.
   had_ns: number;
   median_ns: number;
   parallel_ns: number; // Within ns, beyond had_ns - median_ns: the subject ran for longer because it ran less in parallel while this cause held a thread up; of run, what the others got. 0 for one thread.
-  names: Name[];
+  names: DifferenceName[];
 }
 
 export interface Noise {
@@ -1236,15 +1236,15 @@ export interface Cutoff {
   edited: boolean; // By hand.
 }
 
-export interface CutoffsCutoffs {
+export interface CutoffsInForce {
   format: 1; // Raised when a field changes its meaning.
   kind: 'cutoffs';
   machine: CutoffsMachine;
   study: number | null; // Its id in the lab; null: all by hand or imported.
   made_at: string | null; // When the study was made; without one, the oldest of the cutoffs: set by hand, or as the file said that it was imported from; UTC.
   valid: boolean; // There are some, none of the facts below has changed, and they are not older than 90 days.
-  changed: Changed[]; // Facts of the machine that are not what they were at the study.
-  cutoffs: CutoffsCutoff[];
+  changed: ChangedFact[]; // Facts of the machine that are not what they were at the study.
+  cutoffs: CutoffInForce[];
 }
 
 export interface CutoffsMachine {
@@ -1255,13 +1255,13 @@ export interface CutoffsMachine {
   kernel: string | null; // Release of the kernel at the study.
 }
 
-export interface Changed {
+export interface ChangedFact {
   fact: string;
   then: string;
   now: string;
 }
 
-export interface CutoffsCutoff {
+export interface CutoffInForce {
   id?: number; // In the lab it comes from.
   daemon: string;
   from_ns: number; // Holds for programs that take so long or longer,

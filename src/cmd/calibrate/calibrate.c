@@ -97,22 +97,6 @@ static int parse_lengths(struct calibrate_options *o, struct error *err)
 	return 0;
 }
 
-static int parse_active(struct calibrate_options *o, struct error *err)
-{
-	const struct calibrate_part *p = o->parts;
-	const char *first = o->short_run;
-	if (!first && o->mode == CALIBRATE_ACTIVE)
-		first = SHORT_DEFAULT;
-	if ((first && parse_part("short", first, &o->parts[STUDY_SHORT], err)) ||
-	    (o->long_run && parse_part("long", o->long_run, &o->parts[STUDY_LONG], err)))
-		return -1;
-	if (o->long_run && p[STUDY_LONG].length_ns <= p[STUDY_SHORT].length_ns)
-		return error_set(err, EXIT_USAGE,
-				 "calibrate: the long run's program must take longer than the "
-				 "short run's");
-	return 0;
-}
-
 static int parse_values(struct calibrate_options *o, struct error *err)
 {
 	if (o->cpus && !cpus_parse(o->cpus, &o->cpu_set))
@@ -127,8 +111,19 @@ static int parse_values(struct calibrate_options *o, struct error *err)
 		return -1;
 	if (o->since_ns && o->until_ns && o->since_ns >= o->until_ns)
 		return error_set(err, EXIT_USAGE, "calibrate: --since is not before --until");
-	if (o->mode == CALIBRATE_ACTIVE || o->mode == CALIBRATE_CONTINUE)
-		return parse_active(o, err);
+	if (o->mode == CALIBRATE_ACTIVE || o->mode == CALIBRATE_CONTINUE) {
+		const struct calibrate_part *p = o->parts;
+		const char *first = o->short_run || o->mode != CALIBRATE_ACTIVE ? o->short_run
+										: SHORT_DEFAULT;
+		if ((first && parse_part("short", first, &o->parts[STUDY_SHORT], err)) ||
+		    (o->long_run && parse_part("long", o->long_run, &o->parts[STUDY_LONG], err)))
+			return -1;
+		if (o->long_run && p[STUDY_LONG].length_ns <= p[STUDY_SHORT].length_ns)
+			return error_set(err, EXIT_USAGE,
+					 "calibrate: the long run's program must take longer than "
+					 "the short run's");
+		return 0;
+	}
 	if (o->mode == CALIBRATE_WATCH) {
 		const char *keep = o->keep ? o->keep : KEEP_DEFAULT;
 		if (*o->watch && (!duration_parse(o->watch, &o->duration_ns) || !o->duration_ns))
@@ -151,9 +146,19 @@ static int parse_values(struct calibrate_options *o, struct error *err)
 
 /* ---- which way ---- */
 
-static const char *const mode_options[CALIBRATE_MODES] = {
-	"--active",	"--continue", "--watch",      "--watch-status",
-	"--watch-stop", "--watch-rm", "--from-watch", "--from",
+static const struct {
+	const char *option;
+	enum lab_need lab;
+	int (*go)(const struct calibrate_options *o, struct error *err);
+} ways[CALIBRATE_MODES] = {
+	[CALIBRATE_ACTIVE] = { "--active", WRITES_LAB, calibrate_active },
+	[CALIBRATE_CONTINUE] = { "--continue", EDITS_LAB, calibrate_active },
+	[CALIBRATE_WATCH] = { "--watch", WRITES_LAB, calibrate_watch },
+	[CALIBRATE_STATUS] = { "--watch-status", READS_LAB, calibrate_watch_status },
+	[CALIBRATE_STOP] = { "--watch-stop", READS_LAB, calibrate_watch_stop },
+	[CALIBRATE_REMOVE] = { "--watch-rm", EDITS_LAB, calibrate_watch_remove },
+	[CALIBRATE_FROM_WATCH] = { "--from-watch", EDITS_LAB, calibrate_from_watch },
+	[CALIBRATE_FROM] = { "--from", EDITS_LAB, calibrate_from },
 };
 
 static int choose_mode(struct calibrate_options *o, struct error *err)
@@ -170,8 +175,8 @@ static int choose_mode(struct calibrate_options *o, struct error *err)
 		if (first)
 			return error_set(err, EXIT_USAGE,
 					 "calibrate: %s and %s are different things", first,
-					 mode_options[m]);
-		first = mode_options[m];
+					 ways[m].option);
+		first = ways[m].option;
 		o->mode = (enum calibrate_mode)m;
 	}
 	return 0;
@@ -203,7 +208,7 @@ static int check_belonging(const struct calibrate_options *o, struct error *err)
 	for (size_t i = 0; i < sizeof belonging / sizeof *belonging; i++)
 		if (belonging[i].given && !(belonging[i].modes & BIT(o->mode)))
 			return error_set(err, EXIT_USAGE, "calibrate: --%s does not go with %s",
-					 belonging[i].option, mode_options[o->mode]);
+					 belonging[i].option, ways[o->mode].option);
 	if (o->json && o->plot)
 		return error_set(err, EXIT_USAGE, "calibrate: --plot is no JSON");
 	return 0;
@@ -231,42 +236,14 @@ static int take_operands(struct calibrate_options *o, const text_list *operands,
 
 static int run(void *options, const struct cmd_args *args, struct error *err)
 {
-	static const enum lab_need needs[] = {
-		[CALIBRATE_ACTIVE] = WRITES_LAB,    [CALIBRATE_CONTINUE] = EDITS_LAB,
-		[CALIBRATE_WATCH] = WRITES_LAB,	    [CALIBRATE_STATUS] = READS_LAB,
-		[CALIBRATE_STOP] = READS_LAB,	    [CALIBRATE_REMOVE] = EDITS_LAB,
-		[CALIBRATE_FROM_WATCH] = EDITS_LAB, [CALIBRATE_FROM] = EDITS_LAB,
-	};
 	struct calibrate_options *o = options;
 	if (choose_mode(o, err) || take_operands(o, &args->operands, err) ||
 	    check_belonging(o, err) || parse_values(o, err))
 		return -1;
 	bool from = o->mode == CALIBRATE_FROM || o->mode == CALIBRATE_FROM_WATCH;
-	o->lab->need = from && o->no_store ? READS_LAB : needs[o->mode];
-	int failed;
-	switch (o->mode) {
-	case CALIBRATE_WATCH:
-		failed = calibrate_watch(o, err);
-		break;
-	case CALIBRATE_STATUS:
-		failed = calibrate_watch_status(o, err);
-		break;
-	case CALIBRATE_STOP:
-		failed = calibrate_watch_stop(o, err);
-		break;
-	case CALIBRATE_REMOVE:
-		failed = calibrate_watch_remove(o, err);
-		break;
-	case CALIBRATE_FROM_WATCH:
-		failed = calibrate_from_watch(o, err);
-		break;
-	case CALIBRATE_FROM:
-		failed = calibrate_from(o, err);
-		break;
-	default:
-		failed = calibrate_active(o, args, err);
-	}
-	return failed ? -1 : EXIT_DONE;
+	o->lab->need = from && o->no_store ? READS_LAB : ways[o->mode].lab;
+	o->args = args;
+	return ways[o->mode].go(o, err) ? -1 : EXIT_DONE;
 }
 
 #define USAGE                                                                    \

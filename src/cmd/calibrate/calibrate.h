@@ -1,4 +1,4 @@
-/* Private to `tare calibrate`: its options, and the ways to the samples of a study. */
+/* Options of `tare calibrate`, and how it gets the samples of a study. Private to it. */
 #ifndef TARE_CMD_CALIBRATE_CALIBRATE_H
 #define TARE_CMD_CALIBRATE_CALIBRATE_H
 
@@ -20,12 +20,13 @@ enum calibrate_mode {
 
 struct calibrate_options {
 	bool active, watch_status, watch_stop, from_watch, foreground, plot, json, quiet, no_store;
-	const char *resume, *watch; /* "" when given without a value */
+	const char *resume, *watch; /* "" if given without a value */
 	const char *watch_rm, *from, *short_run, *long_run, *cpus, *keep, *since, *until;
 	struct lab_access *lab;
 	text_list lengths;
 	int backend;
-	/* made by the check */
+	const struct cmd_args *args;
+	/* set by the check */
 	enum calibrate_mode mode;
 	struct calibrate_part parts[STUDY_LENGTHS];
 	const char *second; /* of --from: the long run; NULL: none */
@@ -36,15 +37,14 @@ struct calibrate_options {
 	cpu_set_t cpu_set;
 };
 
-/* ---- the ways to a study (study.c) ---- */
+/* ---- ways to a study (study.c) ---- */
 
-int calibrate_active(const struct calibrate_options *o, const struct cmd_args *args,
-		     struct error *err);
+int calibrate_active(const struct calibrate_options *o, struct error *err);
 int calibrate_from(const struct calibrate_options *o, struct error *err);
 int calibrate_from_watch(const struct calibrate_options *o, struct error *err);
 
-/* The study as text or JSON on standard output, with plots where wanted and possible. in: its
- * samples, where they are at hand; is_l: an array per run. */
+/* Prints the study as text or JSON, with plots if wanted and possible. in: its samples, if
+ * available; is_l: an array per run. */
 struct calibrate_display {
 	bool json, plot;
 };

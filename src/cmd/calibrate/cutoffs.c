@@ -28,24 +28,6 @@ void cutoffs_changes_here(const struct lab_cutoffs *c, const struct machine *now
 	cutoffs_changes(&c->machine, now, quieted, into);
 }
 
-static void print_change(const struct cutoffs_change *c)
-{
-	char then[128], is[128];
-	if (c->name) {
-		text_display(c->then, then, sizeof then);
-		text_display(c->now, is, sizeof is);
-		printf("  %s: %s -> %s\n", c->fact, then, is);
-	}
-	if (c->come) {
-		text_display(c->come, is, sizeof is);
-		printf("  now runs %s\n", is);
-	}
-	if (c->gone) {
-		text_display(c->gone, then, sizeof then);
-		printf("  no longer runs %s\n", then);
-	}
-}
-
 static void print_changes(const struct lab_cutoffs *c, const struct machine *now)
 {
 	cutoffs_change_list changes = { 0 };
@@ -53,8 +35,19 @@ static void print_changes(const struct lab_cutoffs *c, const struct machine *now
 	cutoffs_changes_here(c, now, &changes);
 	if (changes.count)
 		puts("The machine has changed since:");
-	for (size_t i = 0; i < changes.count; i++)
-		print_change(&changes.items[i]);
+	for (size_t i = 0; i < changes.count; i++) {
+		const struct cutoffs_change *one = &changes.items[i];
+		const char *is_now = one->name ? one->now : one->come;
+		char then[128], is[128];
+		text_display(one->name ? one->then : one->gone ? one->gone : "", then, sizeof then);
+		text_display(is_now ? is_now : "", is, sizeof is);
+		if (one->name)
+			printf("  %s: %s -> %s\n", one->fact, then, is);
+		if (one->come)
+			printf("  now runs %s\n", is);
+		if (one->gone)
+			printf("  no longer runs %s\n", then);
+	}
 	bool old = cutoffs_old(c->made_at_ns, clock_realtime_ns(), &days);
 	if (old)
 		printf("They are %" PRId64 " days old.\n", days);
@@ -195,23 +188,6 @@ static int parse_time(const char *what, const char *text, uint64_t *into, struct
 			 what, shown);
 }
 
-static int parse_wanted(const text_list *operands, struct wanted *w, struct error *err)
-{
-	if (operands->count != 2) {
-		error_set(err, EXIT_USAGE, "cutoffs set takes a DAEMON and a CUTOFF");
-		return error_hint(err, "as in: tare cutoffs set rhn_check 281ms");
-	}
-	if (parse_time("the CUTOFF", operands->items[1], &w->cutoff.cutoff_ns, err) ||
-	    (w->from && parse_time("--from", w->from, &w->cutoff.from_ns, err)) ||
-	    (w->below && parse_time("--below", w->below, &w->cutoff.below_ns, err)))
-		return -1;
-	if (w->below && w->cutoff.below_ns <= w->cutoff.from_ns)
-		return error_set(err, EXIT_USAGE, "cutoffs set: --below is not above --from");
-	/* one that is cut off here is still too long for the lab */
-	snprintf(w->cutoff.daemon, sizeof w->cutoff.daemon, "%s", operands->items[0]);
-	return 0;
-}
-
 /* An existing one of that number or range is changed; without a range, the only one there is. */
 static int find_edited(const struct lab_cutoffs *now, struct wanted *w, struct error *err)
 {
@@ -253,8 +229,20 @@ static int find_edited(const struct lab_cutoffs *now, struct wanted *w, struct e
 static int put_wanted(void *options, const struct cmd_args *args, struct error *err)
 {
 	struct wanted *w = options;
-	return parse_wanted(&args->operands, w, err) || open_in_force(&w->f, err) ||
-			       find_edited(&w->f.now, w, err)
+	const text_list *words = &args->operands;
+	if (words->count != 2) {
+		error_set(err, EXIT_USAGE, "cutoffs set takes a DAEMON and a CUTOFF");
+		return error_hint(err, "as in: tare cutoffs set rhn_check 281ms");
+	}
+	if (parse_time("the CUTOFF", words->items[1], &w->cutoff.cutoff_ns, err) ||
+	    (w->from && parse_time("--from", w->from, &w->cutoff.from_ns, err)) ||
+	    (w->below && parse_time("--below", w->below, &w->cutoff.below_ns, err)))
+		return -1;
+	if (w->below && w->cutoff.below_ns <= w->cutoff.from_ns)
+		return error_set(err, EXIT_USAGE, "cutoffs set: --below is not above --from");
+	/* one that is cut off here is still too long for the lab */
+	snprintf(w->cutoff.daemon, sizeof w->cutoff.daemon, "%s", words->items[0]);
+	return open_in_force(&w->f, err) || find_edited(&w->f.now, w, err)
 		       ? -1
 		       : lab_put_cutoff(w->f.lab, &w->f.machine, &w->cutoff, err);
 }

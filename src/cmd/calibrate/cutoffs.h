@@ -1,5 +1,5 @@
-/* Private to `tare cutoffs`: what is in force on this machine, as a file and as parts of the
- * command. */
+/* The parts of `tare cutoffs`, which handles the cutoffs in force on this machine. Private to
+ * it. */
 #ifndef TARE_CMD_CALIBRATE_CUTOFFS_H
 #define TARE_CMD_CALIBRATE_CUTOFFS_H
 
@@ -8,19 +8,18 @@
 
 struct json_t; /* of jansson */
 
-/* What has changed on this machine since they were made (cutoffs.c). That `tare quiet` stopped
- * daemons is no change. */
+/* What has changed on this machine since they were made (cutoffs.c). Daemons that `tare quiet`
+ * stopped are not a change. */
 void cutoffs_changes_here(const struct lab_cutoffs *c, const struct machine *now,
 			  cutoffs_change_list *into);
 
 /* ---- as JSON (cutoffs_file.c) ---- */
 
-/* docs/schema/cutoffs.schema.json: for `--json`, and the file that is exported. now: this machine,
- * which the cutoffs are for. */
+/* docs/schema/cutoffs.schema.json, for `--json` and the exported file. now: this machine. */
 struct json_t *cutoffs_to_json(const struct lab_cutoffs *c, const struct machine *now);
-/* Reads such a text, whoever wrote it. identity: of its machine; host: a name for it, to be shown.
- * made_at_ns: 0 where it does not say. Whether the lab takes such cutoffs is not looked at.
- * EXIT_USAGE: it is none. */
+/* Parses such a text from any source. identity: of its machine; host: a name for it, for display.
+ * made_at_ns: 0 if unknown. It does not check whether the lab would accept the cutoffs. EXIT_USAGE:
+ * it is not such a text. */
 struct cutoffs_file {
 	int64_t made_at_ns;
 	char identity[17], host[64];
@@ -37,9 +36,9 @@ int cutoffs_studies(struct lab_access *lab, int argc, char **argv); /* cutoffs_s
 int cutoffs_show(struct lab_access *lab, int argc, char **argv);
 int cutoffs_rm_study(struct lab_access *lab, int argc, char **argv);
 
-/* A study by its number. */
+/* Parses the number of a study. */
 int cutoffs_parse_study(const char *text, int64_t *id, struct error *err);
-/* id 0: the newest of this machine. Both are the caller's to release, also after an error. */
+/* id 0: the newest of this machine. The caller releases both, even after an error. */
 int cutoffs_get_study(struct lab *lab, int64_t id, struct study *into, struct machine *machine,
 		      struct error *err);
 

@@ -24,53 +24,42 @@
 
 /* ---- writing ---- */
 
-static json_t *cutoff_json(const struct cutoff *c)
+json_t *cutoffs_to_json(const struct lab_cutoffs *c, const struct machine *now)
 {
-	return json_pack("{s:I, s:o, s:I, s:o, s:I, s:b}", "id", (json_int_t)c->id, "daemon",
-			 json_text(c->daemon), "from_ns", (json_int_t)c->from_ns, "below_ns",
-			 c->below_ns ? json_integer((json_int_t)c->below_ns) : json_null(),
-			 "cutoff_ns", (json_int_t)c->cutoff_ns, "edited", (int)c->edited);
-}
-
-static json_t *machine_json(const struct machine *now, const struct machine *then)
-{
-	char identity[17], fingerprint[17];
-	machine_identity(now, identity);
-	machine_fingerprint(then->facts.count ? then : now, fingerprint);
-	return json_pack("{s:s, s:s, s:o, s:o, s:o}", "identity", identity, "fingerprint",
-			 fingerprint, "host", json_text(machine_get(now, "system.host")), "cpu",
-			 json_text(machine_get(now, "cpu.model")), "kernel",
-			 json_text(machine_get(then->facts.count ? then : now, "kernel.release")));
-}
-
-static json_t *changes_json(const struct lab_cutoffs *c, const struct machine *now, bool *any)
-{
+	const struct machine *then = c->machine.facts.count ? &c->machine : now;
+	json_t *list = json_array(), *changed = json_array();
 	cutoffs_change_list changes = { 0 };
-	json_t *list = json_array();
+	char identity[17], fingerprint[17];
+	int64_t days;
 	cutoffs_changes_here(c, now, &changes);
-	*any = changes.count > 0;
 	for (size_t i = 0; i < changes.count; i++)
-		json_array_append_new(list,
+		json_array_append_new(changed,
 				      json_pack("{s:s, s:o, s:o}", "fact", changes.items[i].fact,
 						"then", json_text(changes.items[i].then), "now",
 						json_text(changes.items[i].now)));
+	for (size_t i = 0; i < c->cutoffs.count; i++) {
+		const struct cutoff *one = &c->cutoffs.items[i];
+		json_array_append_new(
+			list, json_pack("{s:I, s:o, s:I, s:o, s:I, s:b}", "id", (json_int_t)one->id,
+					"daemon", json_text(one->daemon), "from_ns",
+					(json_int_t)one->from_ns, "below_ns",
+					json_id((int64_t)one->below_ns), "cutoff_ns",
+					(json_int_t)one->cutoff_ns, "edited", (int)one->edited));
+	}
+	machine_identity(now, identity);
+	machine_fingerprint(then, fingerprint);
+	json_t *machine = json_pack("{s:s, s:s, s:o, s:o, s:o}", "identity", identity,
+				    "fingerprint", fingerprint, "host",
+				    json_text(machine_get(now, "system.host")), "cpu",
+				    json_text(machine_get(now, "cpu.model")), "kernel",
+				    json_text(machine_get(then, "kernel.release")));
+	bool valid = c->cutoffs.count && !changes.count &&
+		     !cutoffs_old(c->made_at_ns, clock_realtime_ns(), &days);
 	cutoffs_changes_release(&changes);
-	return list;
-}
-
-json_t *cutoffs_to_json(const struct lab_cutoffs *c, const struct machine *now)
-{
-	bool changed;
-	json_t *list = json_array(), *changes = changes_json(c, now, &changed);
-	for (size_t i = 0; i < c->cutoffs.count; i++)
-		json_array_append_new(list, cutoff_json(&c->cutoffs.items[i]));
-	int64_t days;
-	bool old = cutoffs_old(c->made_at_ns, clock_realtime_ns(), &days);
 	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:b, s:o, s:o}", "format", FORMAT, "kind", KIND,
-			 "machine", machine_json(now, &c->machine), "study", json_id(c->study),
-			 "made_at", json_date(c->made_at_ns), "valid",
-			 (int)(c->cutoffs.count && !changed && !old), "changed", changes, "cutoffs",
-			 list);
+			 "machine", machine, "study", json_id(c->study), "made_at",
+			 json_date(c->made_at_ns), "valid", (int)valid, "changed", changed,
+			 "cutoffs", list);
 }
 
 /* ---- reading ---- */
@@ -129,28 +118,22 @@ static int read_made_at(const json_t *value, struct cutoffs_file *into, struct e
 	return 0;
 }
 
-static int read_machine(const json_t *machine, struct cutoffs_file *into, struct error *err)
-{
-	const char *identity = json_string_value(json_object_get(machine, "identity"));
-	const char *host = json_string_value(json_object_get(machine, "host"));
-	if (!identity || strlen(identity) != 16 ||
-	    strspn(identity, "0123456789abcdef") != strlen(identity))
-		return bad(err, "it does not say of which machine");
-	snprintf(into->identity, sizeof into->identity, "%s", identity);
-	text_display(host ? host : "its name is not known", into->host, sizeof into->host);
-	return 0;
-}
-
 static int read_all(const json_t *all, struct cutoffs_file *into, struct error *err)
 {
 	const char *kind = json_string_value(json_object_get(all, "kind"));
 	const json_t *list = json_object_get(all, "cutoffs");
+	const json_t *machine = json_object_get(all, "machine");
+	const char *identity = json_string_value(json_object_get(machine, "identity"));
+	const char *host = json_string_value(json_object_get(machine, "host"));
 	if (!kind || strcmp(kind, KIND) != 0)
 		return bad(err, "its \"kind\" is not \"" KIND "\"");
 	if (json_integer_value(json_object_get(all, "format")) != FORMAT)
 		return bad(err, "its \"format\" is not known to this tare");
-	if (read_machine(json_object_get(all, "machine"), into, err) ||
-	    read_made_at(json_object_get(all, "made_at"), into, err))
+	if (!identity || strlen(identity) != 16 || strspn(identity, "0123456789abcdef") != 16)
+		return bad(err, "it does not say of which machine");
+	snprintf(into->identity, sizeof into->identity, "%s", identity);
+	text_display(host ? host : "its name is not known", into->host, sizeof into->host);
+	if (read_made_at(json_object_get(all, "made_at"), into, err))
 		return -1;
 	if (!json_is_array(list))
 		return bad(err, "\"cutoffs\" is no list");
@@ -213,26 +196,6 @@ int cutoffs_export(struct lab_access *lab, int argc, char **argv)
 		       specs, argc, argv, export_cutoffs, lab);
 }
 
-static int read_input(const char *path, struct strbuf *into, struct error *err)
-{
-	char chunk[65536], shown[256];
-	FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-	text_display(path, shown, sizeof shown);
-	if (!in)
-		return error_set(err, EXIT_USAGE, "cannot read %s: %m", shown);
-	size_t n;
-	while (into->length <= FILE_MOST && (n = fread(chunk, 1, sizeof chunk, in)) > 0)
-		strbuf_add(into, chunk, n);
-	bool broken = ferror(in);
-	if (in != stdin)
-		fclose(in);
-	if (broken)
-		return error_set(err, EXIT_USAGE, "cannot read %s", shown);
-	if (into->length > FILE_MOST)
-		return error_set(err, EXIT_USAGE, "%s is too large to be cutoffs", shown);
-	return 0;
-}
-
 struct import_options {
 	struct lab_access *lab;
 	bool force;
@@ -243,15 +206,20 @@ static int import_cutoffs(void *options, const struct cmd_args *args, struct err
 	const struct import_options *o = options;
 	struct lab *lab;
 	struct machine now = { 0 };
-	struct strbuf text = { 0 };
 	struct cutoffs_file file = { 0 };
-	char identity[17];
+	char identity[17], shown[200];
+	size_t length;
 	if (args->operands.count != 1)
 		return error_set(err, EXIT_USAGE, "cutoffs import takes one FILE");
+	char *text = cmd_read_file(args->operands.items[0], FILE_MOST + 1, "cannot read ", shown,
+				   &length, err);
+	if (!text)
+		return -1;
 	machine_read(&now);
 	machine_identity(&now, identity);
-	int failed = read_input(args->operands.items[0], &text, err) ||
-		     cutoffs_from_json(strbuf_text(&text), text.length, &file, err);
+	int failed = length > FILE_MOST
+			     ? error_set(err, EXIT_USAGE, "%s is too large to be cutoffs", shown)
+			     : cutoffs_from_json(text, length, &file, err);
 	if (!failed && !o->force && strcmp(file.identity, identity) != 0) {
 		error_set(err, EXIT_USAGE, "these cutoffs are of another machine (%s)", file.host);
 		failed = error_hint(err, "its daemons are not this one's; --force takes them all "
@@ -264,7 +232,7 @@ static int import_cutoffs(void *options, const struct cmd_args *args, struct err
 		printf("%zu cutoff%s imported\n", file.cutoffs.count,
 		       file.cutoffs.count == 1 ? "" : "s");
 	array_release(&file.cutoffs);
-	strbuf_release(&text);
+	free(text);
 	machine_release(&now);
 	return failed ? -1 : EXIT_DONE;
 }

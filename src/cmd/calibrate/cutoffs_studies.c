@@ -1,5 +1,6 @@
 /* tare cutoffs studies, show and rm-study: the studies that cutoffs come from. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,14 +12,6 @@
 #include "collect/collect.h"
 
 /* ---- listing ---- */
-
-static void add_length(struct table *t, uint64_t ns)
-{
-	if (ns)
-		table_add_number(t, (double)ns);
-	else
-		table_add_absent(t);
-}
 
 static struct table *studies_table(struct lab *lab, const lab_study_list *list)
 {
@@ -44,8 +37,8 @@ static struct table *studies_table(struct lab *lab, const lab_study_list *list)
 		table_add_count(t, s->id);
 		table_add_date(t, s->made_at_ns);
 		table_add_text(t, study_source_name(s->source));
-		add_length(t, s->short_ns);
-		add_length(t, s->long_ns);
+		table_add_number(t, s->short_ns ? (double)s->short_ns : NAN);
+		table_add_number(t, s->long_ns ? (double)s->long_ns : NAN);
 		table_add_count(t, s->daemons);
 		table_add_count(t, s->cutoffs);
 		table_add_text(t, host);

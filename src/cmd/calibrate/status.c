@@ -83,17 +83,6 @@ static void hint_at_others(const lab_watch_list *list, struct error *err)
 				   list->items[i].id);
 }
 
-static void print_json(json_t *all, const lab_watch_list *list)
-{
-	json_object_set_new(all, "format", json_integer(1));
-	json_object_set_new(
-		all, "record",
-		json_shapes(&watch_row_shape, list->items, list->count, sizeof *list->items));
-	char *text = json_dumps(all, JSON_INDENT(2));
-	puts(text ? text : "{}");
-	free(text);
-}
-
 int calibrate_watch_status(const struct calibrate_options *o, struct error *err)
 {
 	lab_watch_list list = { 0 };
@@ -105,7 +94,13 @@ int calibrate_watch_status(const struct calibrate_options *o, struct error *err)
 		all = json_pack("{s:b}", "running", 0);
 	}
 	if (o->json && all) {
-		print_json(all, &list);
+		json_object_set_new(all, "format", json_integer(1));
+		json_object_set_new(
+			all, "record",
+			json_shapes(&watch_row_shape, list.items, list.count, sizeof *list.items));
+		char *text = json_dumps(all, JSON_INDENT(2));
+		puts(text ? text : "{}");
+		free(text);
 		*err->text = '\0'; /* it is said already */
 	} else if (all) {
 		if (!failed)

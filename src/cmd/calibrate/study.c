@@ -19,9 +19,8 @@ void calibrate_print(const struct study *s, const struct machine *m, const struc
 		     bool *const is_l[STUDY_LENGTHS], const struct calibrate_display *d)
 {
 	struct strbuf out = { 0 };
-	const struct style style = { .width = (size_t)cmd_columns(),
-				     .colour = cmd_colour(),
-				     .ascii = !cmd_utf8() };
+	struct style style = cmd_style(TIME_UNIT_AUTO);
+	style.ascii = !cmd_utf8();
 	if (d->json)
 		daemons_json(s, m, &out);
 	else
@@ -32,9 +31,8 @@ void calibrate_print(const struct study *s, const struct machine *m, const struc
 		strbuf_putc(&out, '\n');
 		daemons_plots(&in->runs[l], is_l[l], &s->runs[l], &style, &out);
 	}
-	fputs(strbuf_text(&out), stdout);
+	cmd_print(&out);
 	fflush(stdout);
-	strbuf_release(&out);
 }
 
 /* Steps 3 to 10, stored and printed. Releases the input. */
@@ -181,8 +179,7 @@ static void on_ended(void *context)
 	a->progress.label = NULL;
 }
 
-int calibrate_active(const struct calibrate_options *o, const struct cmd_args *args,
-		     struct error *err)
+int calibrate_active(const struct calibrate_options *o, struct error *err)
 {
 	static const enum backend wanted[] = { BACKENDS, BACKEND_BPF, BACKEND_NETLINK,
 					       BACKEND_PLAIN };
@@ -202,7 +199,7 @@ int calibrate_active(const struct calibrate_options *o, const struct cmd_args *a
 				 .progress = on_progress,
 				 .ended = on_ended,
 				 .to = { .lab = lab,
-					 .command_line = cmd_line(args->argc, args->argv) } };
+					 .command_line = cmd_line(o->args->argc, o->args->argv) } };
 	int failed = calibration_run(&c, &in, err);
 	calibration_close(&c);
 	if (failed) {

@@ -13,8 +13,7 @@ struct diff_options {
 	const char *new;
 	bool json, density;
 	long most;
-	uint64_t new_ns; /* of `new`; NOISE_NOT_GIVEN */
-	double grown;	 /* negative: not given */
+	double grown; /* negative: not given */
 };
 
 /* The baseline is that of the machine that the run was made on. */
@@ -78,13 +77,19 @@ static bool judge_grown(const struct jitter_diff *d, double share)
 	return true;
 }
 
-static int compare(const struct diff_options *o, const text_list *operands, bool *bad,
-		   struct error *err)
+static int compare(void *options, const struct cmd_args *args, struct error *err)
 {
+	const struct diff_options *o = options;
 	struct loaded_run base = { 0 }, run = { 0 };
 	struct jitter_diff d = { 0 };
 	struct strbuf out = { 0 };
-	int failed = load_both(o, operands, &base, &run, err) ||
+	uint64_t new_ns = NOISE_NOT_GIVEN;
+	bool bad = false;
+	if (args->operands.count > 2)
+		return error_set(err, EXIT_USAGE, "noise diff: one BASE and one RUN");
+	if (o->new &&noise_time("fail-if-new", o->new, "0 or a time with its unit", &new_ns, err))
+		return -1;
+	int failed = load_both(o, &args->operands, &base, &run, err) ||
 		     jitter_compare(&base.noise, &run.noise, &d, err);
 	if (!failed) {
 		struct noise_view a = loaded_noise(&base), b = loaded_noise(&run);
@@ -96,21 +101,19 @@ static int compare(const struct diff_options *o, const text_list *operands, bool
 			noise_diff_text(&a, &b, &d, &style, &out);
 		fputs(strbuf_text(&out), stdout);
 		fflush(stdout);
-		*bad = o->new_ns != NOISE_NOT_GIVEN && judge_new(&d, o->new_ns);
-		*bad |= o->grown >= 0 && judge_grown(&d, o->grown);
+		bad = new_ns != NOISE_NOT_GIVEN && judge_new(&d, new_ns);
+		bad |= o->grown >= 0 && judge_grown(&d, o->grown);
 		jitter_diff_release(&d);
 	}
 	strbuf_release(&out);
 	loaded_run_release(&base);
 	loaded_run_release(&run);
-	return failed;
+	return failed ? -1 : bad ? EXIT_CHECK : EXIT_DONE;
 }
 
 int noise_diff(struct lab_access *lab, int argc, char **argv)
 {
-	struct diff_options o = {
-		.lab = lab, .new_ns = NOISE_NOT_GIVEN, .grown = -1, .most = NOISE_ROWS
-	};
+	struct diff_options o = { .lab = lab, .grown = -1, .most = NOISE_ROWS };
 	struct option_spec specs[] = {
 		{ 0, "fail-if-new", OPTION_TEXT, &o.new, "TIME",
 		  "exit with 1 if a new source once took so long, as 50us" },
@@ -122,22 +125,9 @@ int noise_diff(struct lab_access *lab, int argc, char **argv)
 		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
 		{ 0 }
 	};
-	text_list operands = { 0 };
-	int code;
-	if (cmd_options(
-		    "tare noise diff [OPTIONS] [[BASE] RUN]",
-		    "Which sources of noise RUN has and BASE lacks, which grew, and how sure that is.\n"
-		    "Without BASE: the baseline of the machine; without RUN: the newest run of noise.\n",
-		    specs, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		bool bad = false;
-		if (operands.count > 2)
-			error_set(&err, EXIT_USAGE, "noise diff: one BASE and one RUN");
-		else if (!o.new || !noise_time("fail-if-new", o.new, "0 or a time with its unit",
-					       &o.new_ns, &err))
-			compare(&o, &operands, &bad, &err);
-		code = *err.text ? cmd_fail(&err) : bad ? EXIT_CHECK : EXIT_DONE;
-	}
-	array_release(&operands);
-	return code;
+	return cmd_run(
+		"tare noise diff [OPTIONS] [[BASE] RUN]",
+		"Which sources of noise RUN has and BASE lacks, which grew, and how sure that is.\n"
+		"Without BASE: the baseline of the machine; without RUN: the newest run of noise.\n",
+		specs, argc, argv, compare, &o);
 }

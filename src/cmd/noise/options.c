@@ -11,6 +11,7 @@
 #include "base/cpus.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "report/core/json.h"
 
 #define DURATION_NS 60000000000u
 #define SHORTEST_ROUND_NS 10000000u	    /* also of a run */
@@ -75,13 +76,9 @@ void noise_display_specs(spec_list *into, struct noise_display *d)
 		{ 0, "export-perfetto", OPTION_TEXT, &d->export_perfetto, "FILE",
 		  "write the longest detours as a trace for ui.perfetto.dev", .rare = true },
 		{ 0, "lab", OPTION_TEXT, &d->lab->file, "FILE", "the lab (default: your own)" },
+		{ 0 },
 	};
 	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
-}
-
-void noise_specs_end(spec_list *into)
-{
-	array_push(into, (struct option_spec){ 0 });
 }
 
 /* ---- judged ---- */
@@ -125,20 +122,6 @@ static int check_threshold(struct noise_options *o, struct error *err)
 	return 0;
 }
 
-static int check_priority(struct noise_options *o, struct error *err)
-{
-	long priority;
-	if (!o->priority)
-		return 0;
-	const char *digits = o->priority + (strncmp(o->priority, "f:", 2) == 0 ? 2 : 0);
-	if (!integer_parse(digits, 1, 99, &priority)) {
-		refuse(err, "priority", o->priority, "a FIFO priority from 1 to 99, such as f:50");
-		return error_hint(err, "without it the loops are of the ordinary class");
-	}
-	o->detours.priority = (int)priority;
-	return 0;
-}
-
 int noise_cpus(const char *text, cpu_list *into, struct error *err)
 {
 	if (text)
@@ -173,13 +156,19 @@ int noise_options_check(struct noise_options *o, struct error *err)
 	if (o->round_ns < SHORTEST_ROUND_NS || o->round_ns > LONGEST_ROUND_NS)
 		return error_set(err, EXIT_USAGE, "noise: --round is from 10ms to 10s");
 	o->plan.round_ns = o->round_ns;
-	if (o->duration_ns != NOISE_NOT_GIVEN)
-		o->plan.duration_ns = o->duration_ns;
-	else
-		o->plan.duration_ns = o->live == NOISE_TOP ? 0 : DURATION_NS;
-	if (check_threshold(o, err) || check_priority(o, err))
+	o->plan.duration_ns = o->duration_ns != NOISE_NOT_GIVEN ? o->duration_ns
+			      : o->live == NOISE_TOP		? 0
+								: DURATION_NS;
+	if (check_threshold(o, err))
 		return -1;
-	long us = 1;
+	long us = 1, priority = 0;
+	if (o->priority &&
+	    !integer_parse(o->priority + (strncmp(o->priority, "f:", 2) == 0 ? 2 : 0), 1, 99,
+			   &priority)) {
+		refuse(err, "priority", o->priority, "a FIFO priority from 1 to 99, such as f:50");
+		return error_hint(err, "without it the loops are of the ordinary class");
+	}
+	o->detours.priority = (int)priority;
 	if (o->bucket && !integer_parse(o->bucket, 1, 1000000000, &us) &&
 	    (!duration_parse(o->bucket, &o->bucket_ns) || !o->bucket_ns))
 		return refuse(err, "bucket-size", o->bucket, "a width in µs, such as 5");
@@ -191,11 +180,6 @@ int noise_options_check(struct noise_options *o, struct error *err)
 	o->detours.count = o->chosen.count;
 	o->detours.kernel = !o->no_kernel;
 	return 0;
-}
-
-void noise_options_release(struct noise_options *o)
-{
-	array_release(&o->chosen);
 }
 
 int noise_display_check(struct noise_display *d, struct error *err)
@@ -228,8 +212,7 @@ char *noise_conditions(const struct noise_options *o)
 				(json_int_t)o->plan.round_ns, "priority", o->detours.priority,
 				"kernel", (int)o->detours.kernel, "worst", (json_int_t)o->worst);
 	if (o->detours.threshold == THRESHOLD_NS)
-		json_object_set_new(all, "threshold_ns",
-				    json_integer((json_int_t)o->detours.threshold_ns));
+		json_set_count(all, "threshold_ns", o->detours.threshold_ns);
 	else
 		json_object_set_new(
 			all, "threshold",

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/cpus.h"
@@ -43,18 +44,6 @@ static bool on_round(void *context, const struct noise_recording *r)
 	return false;
 }
 
-/* Whether this process may use a CPU that is not measured. */
-static bool has_a_place(const struct noise_options *o)
-{
-	cpu_set_t rest;
-	CPU_ZERO(&rest);
-	if (sched_getaffinity(0, sizeof rest, &rest))
-		return true; /* nobody knows */
-	for (size_t i = 0; i < o->chosen.count; i++)
-		CPU_CLR(o->chosen.items[i], &rest);
-	return CPU_COUNT(&rest) > 0;
-}
-
 static int open_everything(struct session *s, const struct cmd_args *args, struct error *err)
 {
 	const struct noise_options *o = s->o;
@@ -65,13 +54,19 @@ static int open_everything(struct session *s, const struct cmd_args *args, struc
 			error_hint(err, "run it as root, or leave out --priority");
 		return -1;
 	}
+	/* whether this process may use a CPU that is not measured */
+	cpu_set_t rest;
+	CPU_ZERO(&rest);
+	bool known = sched_getaffinity(0, sizeof rest, &rest) == 0;
+	for (size_t i = 0; i < o->chosen.count; i++)
+		CPU_CLR(o->chosen.items[i], &rest);
 	struct strbuf cpus = { 0 }, name = { 0 };
 	const char *plural = o->chosen.count > 1 ? "s" : "";
 	cpus_text(o->chosen.items, o->chosen.count, &cpus);
 	if (!o->cpus && !s->quiet)
 		fprintf(stderr, "tare: measuring CPU%s %s; -c chooses others\n", plural,
 			strbuf_text(&cpus));
-	if (!has_a_place(o) && !s->quiet)
+	if (known && !CPU_COUNT(&rest) && !s->quiet)
 		fprintf(stderr, "tare: no CPU is left for tare itself: it works between the "
 				"rounds, on the measured ones\n");
 	if (o->name)
@@ -90,20 +85,6 @@ static int open_everything(struct session *s, const struct cmd_args *args, struc
 	return recorder_open(&r->to, o->display.lab, o->no_lab ? RECORD_IN_MEMORY : RECORD_IN_LAB,
 			     err) ||
 	       recorder_begin(&r->to, &r->run, err);
-}
-
-static int measure(struct session *s, struct error *err)
-{
-	const struct noise_options *o = s->o;
-	text_display(s->recording.run.name, s->label, sizeof s->label);
-	progress_init(&s->progress, s->label, !s->quiet);
-	s->begun_ns = clock_monotonic_ns();
-	if (o->live == NOISE_TOP && !s->quiet)
-		s->screen = noise_screen_open();
-	int failed = noise_recording_run(&s->recording, &o->plan, on_round, s, err);
-	noise_screen_close(s->screen);
-	progress_clear(&s->progress);
-	return failed;
 }
 
 /* Ends the run, reads it back and prints it. */
@@ -141,7 +122,17 @@ static int run_session(void *options, const struct cmd_args *args, struct error 
 		return -1;
 	struct session s = { .o = o, .quiet = o->quiet || noise_to_stdout(&o->display) };
 	interrupt_watch();
-	int failed = open_everything(&s, args, err) || measure(&s, err);
+	int failed = open_everything(&s, args, err);
+	if (!failed) {
+		text_display(s.recording.run.name, s.label, sizeof s.label);
+		progress_init(&s.progress, s.label, !s.quiet);
+		s.begun_ns = clock_monotonic_ns();
+		if (o->live == NOISE_TOP && !s.quiet)
+			s.screen = noise_screen_open();
+		failed = noise_recording_run(&s.recording, &o->plan, on_round, &s, err);
+		noise_screen_close(s.screen);
+		progress_clear(&s.progress);
+	}
 	if (failed && err->code == EXIT_INTERRUPTED)
 		error_set(err, EXIT_INTERRUPTED,
 			  s.recording.seen ? "interrupted: this is what was seen until then"
@@ -156,40 +147,43 @@ static int run_session(void *options, const struct cmd_args *args, struct error 
 	return code;
 }
 
-#define RECORD_USAGE                            \
-	"tare noise [record] [OPTIONS]\n"       \
-	"       tare noise top [OPTIONS]\n"     \
-	"       tare noise hist [OPTIONS]\n"    \
-	"       tare noise show [RUN]\n"        \
-	"       tare noise diff [[BASE] RUN]\n" \
-	"       tare noise selftest"
-
-static const char *const usages[] = { RECORD_USAGE, "tare noise top [OPTIONS]",
-				      "tare noise hist [OPTIONS]" };
-static const char *const abouts[] = {
-	"Runs a loop on each CPU that sees every moment in which it does not run, and\n"
-	"says who took the CPU away: interrupts, tasks, the hypervisor. -c, -d and -P are\n"
-	"those of rtla.\n",
-	"The sources of noise, drawn anew each second; the report at the end.\n",
-	("The lengths of the detours in equal buckets, as 'rtla osnoise hist' prints them.\n"
-	 "-c, -d, -P, -b and -E are those of rtla.\n"),
+static const struct {
+	const char *name, *usage, *about;
+} kinds[] = {
+	[NOISE_RECORD] = { "noise record",
+			   "tare noise [record] [OPTIONS]\n"
+			   "       tare noise top [OPTIONS]\n"
+			   "       tare noise hist [OPTIONS]\n"
+			   "       tare noise show [RUN]\n"
+			   "       tare noise diff [[BASE] RUN]\n"
+			   "       tare noise selftest",
+			   "Runs a loop on each CPU that sees every moment in which it does not run, and\n"
+			   "says who took the CPU away: interrupts, tasks, the hypervisor. -c, -d and -P are\n"
+			   "those of rtla.\n" },
+	[NOISE_TOP] = { "noise top", "tare noise top [OPTIONS]",
+			"The sources of noise, drawn anew each second; the report at the end.\n" },
+	[NOISE_HIST] = { "noise hist", "tare noise hist [OPTIONS]",
+			 "The lengths of the detours in equal buckets, as 'rtla osnoise hist' prints them.\n"
+			 "-c, -d, -P, -b and -E are those of rtla.\n" },
 };
 
-int noise_record(enum noise_live live, struct lab_access *lab, int argc, char **argv)
+int noise_record(struct lab_access *lab, int argc, char **argv)
 {
-	struct noise_options o = { .live = live,
-				   .display.lab = lab,
+	struct noise_options o = { .display.lab = lab,
 				   .duration_ns = NOISE_NOT_GIVEN,
 				   .round_ns = NOISE_ROUND_NS,
 				   .worst = NOISE_WORST_DEFAULT,
 				   .entries = 256,
 				   .display.most = NOISE_ROWS };
 	spec_list specs = { 0 };
+	for (enum noise_live live = NOISE_RECORD; live <= NOISE_HIST; live++)
+		if (strcmp(argv[0], kinds[live].name) == 0)
+			o.live = live;
 	noise_record_specs(&specs, &o);
 	noise_display_specs(&specs, &o.display);
-	noise_specs_end(&specs);
-	int code = cmd_run(usages[live], abouts[live], specs.items, argc, argv, run_session, &o);
-	noise_options_release(&o);
+	int code = cmd_run(kinds[o.live].usage, kinds[o.live].about, specs.items, argc, argv,
+			   run_session, &o);
+	array_release(&o.chosen);
 	array_release(&specs);
 	return code;
 }

@@ -79,28 +79,6 @@ void noise_render(const struct loaded_run *l, enum run_form_as as, const struct 
 	}
 }
 
-static int write_exports(const struct loaded_run *l, const struct noise_display *d,
-			 struct error *err)
-{
-	const struct {
-		const char *path;
-		enum run_form_as as;
-	} exports[] = { { d->export_json, RUN_JSON },
-			{ d->export_csv, RUN_CSV },
-			{ d->export_perfetto, RUN_PERFETTO },
-			{ d->json ? "-" : NULL, RUN_JSON } };
-	int failed = 0;
-	for (size_t i = 0; i < sizeof exports / sizeof *exports && !failed; i++) {
-		struct strbuf out = { 0 };
-		if (!exports[i].path)
-			continue;
-		noise_render(l, exports[i].as, d, &out);
-		failed = file_write(exports[i].path, strbuf_text(&out), out.length, err);
-		strbuf_release(&out);
-	}
-	return failed;
-}
-
 bool noise_to_stdout(const struct noise_display *d)
 {
 	const char *paths[] = { d->export_json, d->export_csv, d->export_perfetto };
@@ -110,77 +88,78 @@ bool noise_to_stdout(const struct noise_display *d)
 	return d->json;
 }
 
-/* What is longer than the screen is followed by a plot, which is what is seen of it then. */
-static void put_hist(const struct noise_view *v, const struct noise_options *hist,
-		     struct strbuf *out)
-{
-	const struct plot_style style = cmd_plot_style();
-	size_t lines = 0;
-	noise_hist(v, hist->bucket_ns, (uint32_t)hist->entries, out);
-	for (const char *c = strbuf_text(out); *c; c++)
-		lines += *c == '\n';
-	if (plot_wanted(&style, lines))
-		plot_noise(v, &style, out);
-}
-
 int noise_print(const struct loaded_run *l, const struct noise_display *d, bool quiet,
 		const struct noise_options *hist, struct error *err)
 {
+	const struct {
+		const char *path;
+		enum run_form_as as;
+	} exports[] = { { d->export_json, RUN_JSON },
+			{ d->export_csv, RUN_CSV },
+			{ d->export_perfetto, RUN_PERFETTO },
+			{ d->json ? "-" : NULL, RUN_JSON } };
 	const struct noise_view view = loaded_noise(l);
 	const struct noise_style style = noise_style_of(d);
+	const struct plot_style screen = cmd_plot_style();
 	struct strbuf out = { 0 };
-	if (!quiet && !noise_to_stdout(d)) {
-		if (d->high_ns)
-			noise_zoom(&view, d->low_ns, d->high_ns, &style, &out);
-		else if (hist)
-			put_hist(&view, hist, &out);
-		else
-			noise_text(&view, &style, &out);
+	bool text = !quiet && !noise_to_stdout(d);
+	if (text && d->high_ns) {
+		noise_zoom(&view, d->low_ns, d->high_ns, &style, &out);
+	} else if (text && !hist) {
+		noise_text(&view, &style, &out);
+	} else if (text) {
+		size_t lines = 0;
+		noise_hist(&view, hist->bucket_ns, (uint32_t)hist->entries, &out);
+		for (const char *c = strbuf_text(&out); *c; c++)
+			lines += *c == '\n';
+		/* what is longer than the screen is followed by a plot: that is seen of it then */
+		if (plot_wanted(&screen, lines))
+			plot_noise(&view, &screen, &out);
 	}
 	fputs(strbuf_text(&out), stdout);
 	fflush(stdout);
+	int failed = 0;
+	for (size_t i = 0; i < sizeof exports / sizeof *exports && !failed; i++) {
+		strbuf_clear(&out);
+		if (!exports[i].path)
+			continue;
+		noise_render(l, exports[i].as, d, &out);
+		failed = file_write(exports[i].path, strbuf_text(&out), out.length, err);
+	}
 	strbuf_release(&out);
-	return write_exports(l, d, err);
+	return failed;
 }
 
 /* ---- the command ---- */
 
-static int show(const char *name, const struct noise_display *d, struct error *err)
+static int show(void *options, const struct cmd_args *args, struct error *err)
 {
-	struct lab *lab = lab_access_open(d->lab, err);
+	struct noise_display *d = options;
 	struct loaded_run l = { 0 };
+	struct lab *lab;
 	int64_t id;
-	int failed = !lab || noise_find(lab, name, NULL, &id, err) ||
-		     run_load(&l, lab, id, NULL, err) || noise_print(&l, d, false, NULL, err);
+	if (args->operands.count > 1) {
+		error_set(err, EXIT_USAGE, "noise show: one RUN, not %zu", args->operands.count);
+		return error_hint(err, "'tare noise diff BASE RUN' compares two");
+	}
+	const char *name = args->operands.count ? args->operands.items[0] : "last";
+	int failed = noise_display_check(d, err) || !(lab = lab_access_open(d->lab, err)) ||
+		     noise_find(lab, name, NULL, &id, err) || run_load(&l, lab, id, NULL, err) ||
+		     noise_print(&l, d, false, NULL, err);
 	loaded_run_release(&l);
-	return failed;
+	return failed ? -1 : EXIT_DONE;
 }
 
 int noise_show(struct lab_access *lab, int argc, char **argv)
 {
 	struct noise_display d = { .most = NOISE_ROWS, .lab = lab };
 	spec_list specs = { 0 };
-	text_list operands = { 0 };
-	int code;
 	noise_display_specs(&specs, &d);
-	noise_specs_end(&specs);
-	if (cmd_options(
-		    "tare noise show [OPTIONS] [RUN]",
-		    "A stored run of noise: a number, a name, 'last', 'baseline'; the default is the\n"
-		    "newest one.\n",
-		    specs.items, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		code = EXIT_DONE;
-		if (operands.count > 1) {
-			error_set(&err, EXIT_USAGE, "noise show: one RUN, not %zu", operands.count);
-			error_hint(&err, "'tare noise diff BASE RUN' compares two");
-		} else if (!noise_display_check(&d, &err)) {
-			show(operands.count ? operands.items[0] : "last", &d, &err);
-		}
-		if (*err.text)
-			code = cmd_fail(&err);
-	}
-	array_release(&operands);
+	int code = cmd_run(
+		"tare noise show [OPTIONS] [RUN]",
+		"A stored run of noise: a number, a name, 'last', 'baseline'; the default is the\n"
+		"newest one.\n",
+		specs.items, argc, argv, show, &d);
 	array_release(&specs);
 	return code;
 }

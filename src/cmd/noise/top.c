@@ -1,7 +1,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -33,30 +32,13 @@ struct noise_screen *noise_screen_open(void)
 	return s;
 }
 
-static size_t screen_lines(void)
-{
-	struct winsize size;
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row >= 10 ? size.ws_row
-										 : LINES;
-}
-
-static bool quit_typed(const struct noise_screen *s)
-{
-	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
-	char key;
-	while (s->keys && poll(&in, 1, 0) == 1 && (in.revents & POLLIN) &&
-	       read(STDIN_FILENO, &key, 1) == 1)
-		if (key == 'q' || key == 'Q')
-			return true;
-	return false;
-}
-
 bool noise_screen_draw(struct noise_screen *s, const struct noise_view *v,
 		       const struct noise_display *d)
 {
 	struct strbuf text = { 0 };
 	struct noise_style style = noise_style_of(d);
-	noise_top(v, s->terminal ? screen_lines() : LINES, &style, &text);
+	int lines = cmd_lines();
+	noise_top(v, lines >= 10 ? (size_t)lines : LINES, &style, &text);
 	if (s->terminal)
 		fputs("\033[H", stdout);
 	/* each line is cleared behind its end: no flicker */
@@ -69,7 +51,13 @@ bool noise_screen_draw(struct noise_screen *s, const struct noise_view *v,
 	fputs(s->terminal ? "\033[J" : "\n", stdout);
 	fflush(stdout);
 	strbuf_release(&text);
-	return quit_typed(s);
+	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+	bool quit = false;
+	char key;
+	while (!quit && s->keys && poll(&in, 1, 0) == 1 && (in.revents & POLLIN) &&
+	       read(STDIN_FILENO, &key, 1) == 1)
+		quit = key == 'q' || key == 'Q';
+	return quit;
 }
 
 void noise_screen_close(struct noise_screen *s)

@@ -37,39 +37,15 @@ static void put_title(const word_list *names, struct strbuf *title)
 		strbuf_printf(title, " and %zu more", names->count - told);
 }
 
-static bool is_in(const id_list *list, int64_t id)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i] == id)
-			return true;
-	return false;
-}
-
 /* Each once: an anchor is of one section. */
 static void take_once(const id_list *given, id_list *into)
 {
-	for (size_t i = 0; i < given->count; i++)
-		if (!is_in(into, given->items[i]))
+	for (size_t i = 0, k; i < given->count; i++) {
+		for (k = 0; k < into->count && into->items[k] != given->items[i];)
+			k++;
+		if (k == into->count)
 			array_push(into, given->items[i]);
-}
-
-static int sort_runs(struct lab *lab, const id_list *runs, id_list by_kind[SUBJECT_KINDS],
-		     struct strbuf *title, struct error *err)
-{
-	word_list names = { 0 };
-	int failed = 0;
-	for (size_t i = 0; i < runs->count && !failed; i++) {
-		struct run run = { 0 };
-		failed = lab_get_run(lab, runs->items[i], &run, err);
-		if (!failed) {
-			array_push(&by_kind[run.kind], runs->items[i]);
-			array_push(&names, xstrdup(run.name ? run.name : "a run"));
-		}
-		run_release(&run);
 	}
-	put_title(&names, title);
-	words_release(&names);
-	return failed;
 }
 
 /* Runs of commands stay loaded, without their details: all of them are compared at the end. */
@@ -120,16 +96,29 @@ int cmd_make_page(struct lab *lab, const struct page_request *request, struct pa
 {
 	id_list by_kind[SUBJECT_KINDS] = { 0 }, runs = { 0 }, studies = { 0 };
 	struct strbuf title = { 0 };
+	word_list names = { 0 };
 	struct page *p = NULL;
 	take_once(&request->runs, &runs);
 	take_once(&request->studies, &studies);
-	int failed = sort_runs(lab, &runs, by_kind, &title, err);
+	int failed = 0;
+	for (size_t i = 0; i < runs.count && !failed; i++) {
+		struct run run = { 0 };
+		failed = lab_get_run(lab, runs.items[i], &run, err);
+		if (!failed) {
+			array_push(&by_kind[run.kind], runs.items[i]);
+			array_push(&names, xstrdup(run.name ? run.name : "a run"));
+		}
+		run_release(&run);
+	}
+	put_title(&names, &title);
+	words_release(&names);
 	if (!failed) {
 		if (!runs.count)
 			strbuf_puts(&title, "daemons");
 		p = page_new(strbuf_text(&title), request->served);
-		failed = add_commands(p, lab, request, &by_kind[SUBJECT_COMMAND], err) ||
-			 cmd_page_studies(p, lab, &studies, err);
+		failed = add_commands(p, lab, request, &by_kind[SUBJECT_COMMAND], err);
+		for (size_t i = 0; i < studies.count && !failed; i++)
+			failed = cmd_page_study(p, lab, studies.items[i], err);
 		for (int k = SUBJECT_COMMAND + 1; k < SUBJECT_KINDS && !failed; k++)
 			failed = add_runs(p, lab, (enum subject_kind)k, &by_kind[k], err);
 	}

@@ -1,5 +1,4 @@
-/* Pages from what is stored: for `tare report`, which writes one, and `tare serve`, which answers
- * with its document. */
+/* Pages from stored runs: `tare report` writes a page, and `tare serve` sends its document. */
 #ifndef TARE_CMD_PAGE_PAGE_H
 #define TARE_CMD_PAGE_PAGE_H
 
@@ -7,6 +6,7 @@
 #include "lab/lab.h"
 #include "report/page/page.h"
 #include "run/load.h"
+#include "serve/request.h"
 
 typedef ARRAY(int64_t) id_list;
 
@@ -15,14 +15,17 @@ struct page_request {
 	id_list studies; /* of daemons; 0: the newest of this machine */
 	bool served;
 	enum cutoff_use cutoffs; /* applied to runs of `tare time` */
-	int64_t reference; /* the one of `tare time` that others are compared with; 0: the first */
+	int64_t reference; /* the run of `tare time` that others are compared with; 0: the first */
 };
 
-/* Sections stand by kind: times, studies, noises, profiles, queries; several of a kind are compared
- * with the first of it that has anything. The caller frees *out. */
+/* Sections are ordered by kind: times, studies, noises, profiles, queries. Several of a kind are
+ * compared with the first that has data. The caller frees *out. */
 int cmd_make_page(struct lab *lab, const struct page_request *request, struct page **out,
 		  struct error *err);
 
-int cmd_page_studies(struct page *p, struct lab *lab, const id_list *studies, struct error *err);
+/* The list of runs that `tare serve` answers with, as JSON. */
+int serve_list(struct lab *lab, const struct request *r, struct strbuf *out, struct error *err);
+
+int cmd_page_study(struct page *p, struct lab *lab, int64_t id, struct error *err);
 
 #endif

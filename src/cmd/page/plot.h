@@ -1,4 +1,4 @@
-/* Private to `tare plot`: what is asked for, and the kinds of figures (plot_kinds.c). */
+/* Options of `tare plot`, and the kinds of figures (plot_kinds.c). Private to it. */
 #ifndef TARE_CMD_PAGE_PLOT_H
 #define TARE_CMD_PAGE_PLOT_H
 
@@ -10,7 +10,7 @@ struct plot_options {
 	struct lab_access *lab;
 	const char *output, *size, *title, *query, *daemons; /* daemons "": the newest study */
 	int format;	/* enum chart_format; -1: by the name */
-	int measure;	/* of compared_measures */
+	int measure;	/* index into compared_measures */
 	long top, zoom; /* 0: not given */
 	bool wide, together, long_run;
 	text_list runs;
@@ -18,18 +18,18 @@ struct plot_options {
 
 struct plot_kind {
 	const char *name;
-	enum subject_kind of; /* SUBJECT_KINDS: of a daemon study */
-	bool several;	      /* runs may be given */
+	enum subject_kind of; /* SUBJECT_KINDS: a daemon study */
+	bool several;	      /* it accepts several runs */
 	const char *about;
 	int (*make)(const struct plot_options *o, int which, struct chart *c, struct error *err);
-	int which;	  /* of those that it makes */
-	unsigned options; /* that it takes, beside those that all do */
+	int which;	  /* which of its charts to make */
+	unsigned options; /* those it takes in addition to the common ones */
 };
 extern const struct plot_kind plot_kinds[]; /* ends with a name of NULL; the first of a subject is
-					       its default, but for several runs */
-/* By name; NULL: there is none. */
+					       its default, except for several runs */
+/* Finds a kind by name; NULL: there is none. */
 const struct plot_kind *plot_kind_find(const char *name);
-/* What fits these runs; asked NULL: the first that does. */
+/* Chooses the kind for these runs: `asked`, or if NULL the first that fits. */
 int plot_kind_choose(const struct plot_options *o, const struct plot_kind *asked,
 		     const struct plot_kind **into, struct error *err);
 

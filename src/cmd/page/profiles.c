@@ -36,28 +36,6 @@ static void add_listing(struct listings *l, struct profile *p, const struct slee
 							.context = made->sources };
 }
 
-static void listings_make(struct listings *l, struct profile *p)
-{
-	struct sleepy_view view = { 0 };
-	sleepy_aggregate(p, SLEEPY_FUNCTION, NULL, true, &view);
-	for (size_t i = 0; i < view.rows.count && l->count < LISTINGS_MOST; i++) {
-		const struct sleepy_row *row = &view.rows.items[i];
-		if (row->self && row->function != PROFILE_NONE &&
-		    p->functions.items[row->function].size && profile_find_code(p, row->function))
-			add_listing(l, p, row);
-	}
-	sleepy_view_release(&view);
-}
-
-static void listings_release(struct listings *l)
-{
-	for (size_t i = 0; i < l->count; i++) {
-		profile_sources_free(l->made[i].sources);
-		array_release(&l->made[i].instructions);
-		array_release(&l->made[i].counts);
-	}
-}
-
 void page_profile_compare(struct page *p, size_t first, const struct loaded_run *before,
 			  const struct loaded_run *after)
 {
@@ -77,12 +55,26 @@ int page_profile_add(struct page *p, struct lab *lab, struct loaded_run *l, size
 		     struct error *err)
 {
 	struct listings listings = { 0 };
+	struct profile *profile = &l->profile;
+	struct sleepy_view view = { 0 };
 	(void)lab;
 	(void)runs;
 	(void)err;
-	listings_make(&listings, &l->profile);
+	sleepy_aggregate(profile, SLEEPY_FUNCTION, NULL, true, &view);
+	for (size_t i = 0; i < view.rows.count && listings.count < LISTINGS_MOST; i++) {
+		const struct sleepy_row *row = &view.rows.items[i];
+		if (row->self && row->function != PROFILE_NONE &&
+		    profile->functions.items[row->function].size &&
+		    profile_find_code(profile, row->function))
+			add_listing(&listings, profile, row);
+	}
+	sleepy_view_release(&view);
 	const struct profile_subject subject = loaded_profile(l);
 	page_add_profile(p, &subject, listings.list, listings.count);
-	listings_release(&listings);
+	for (size_t i = 0; i < listings.count; i++) {
+		profile_sources_free(listings.made[i].sources);
+		array_release(&listings.made[i].instructions);
+		array_release(&listings.made[i].counts);
+	}
 	return 0;
 }

@@ -16,7 +16,7 @@ struct report_options {
 	struct lab_access *lab;
 	const char *reference;
 	const char *daemons; /* NULL: none; "": the newest study of this machine */
-	bool study, json, no_cutoffs;
+	bool together, json, no_cutoffs;
 };
 
 static bool is_listed(const id_list *list, int64_t id)
@@ -34,12 +34,18 @@ static void add_run(id_list *list, int64_t id)
 		array_push(list, id);
 }
 
-static int add_study(struct lab *lab, int64_t id, id_list *list, struct error *err)
+static int add_named(struct lab *lab, const char *name, bool together, id_list *list,
+		     struct error *err)
 {
 	struct run run = { 0 };
 	run_list runs = { 0 };
-	int failed = lab_get_run(lab, id, &run, err) ||
-		     lab_invocation_runs(lab, run.invocation, &runs, err);
+	int64_t id;
+	if (run_find(lab, name, LAB_ALL_KINDS, &id, err))
+		return -1;
+	int failed = together && (lab_get_run(lab, id, &run, err) ||
+				  lab_invocation_runs(lab, run.invocation, &runs, err));
+	if (!together)
+		add_run(list, id);
 	for (size_t i = 0; i < runs.count; i++) {
 		add_run(list, runs.items[i].id);
 		run_release(&runs.items[i]);
@@ -47,30 +53,6 @@ static int add_study(struct lab *lab, int64_t id, id_list *list, struct error *e
 	array_release(&runs);
 	run_release(&run);
 	return failed;
-}
-
-static int add_named(struct lab *lab, const char *name, bool whole_study, id_list *list,
-		     struct error *err)
-{
-	int64_t id;
-	if (run_find(lab, name, LAB_ALL_KINDS, &id, err))
-		return -1;
-	if (whole_study)
-		return add_study(lab, id, list, err);
-	add_run(list, id);
-	return 0;
-}
-
-static int find_reference(struct lab *lab, const char *name, struct page_request *request,
-			  struct error *err)
-{
-	if (run_find(lab, name, LAB_OF(SUBJECT_COMMAND), &request->reference, err))
-		return -1;
-	if (is_listed(&request->runs, request->reference))
-		return 0;
-	error_set(err, EXIT_USAGE, "report: run %lld, the reference, is none of the runs given",
-		  (long long)request->reference);
-	return error_hint(err, "give it as a RUN, too");
 }
 
 static int make_request(struct lab *lab, const struct report_options *o, const text_list *names,
@@ -81,13 +63,22 @@ static int make_request(struct lab *lab, const struct report_options *o, const t
 		return -1;
 	if (o->daemons)
 		array_push(&request->studies, study);
-	if (!names->count && !o->daemons && add_named(lab, "last", o->study, &request->runs, err))
+	if (!names->count && !o->daemons &&
+	    add_named(lab, "last", o->together, &request->runs, err))
 		return -1;
 	for (size_t i = 0; i < names->count; i++)
-		if (add_named(lab, names->items[i], o->study, &request->runs, err))
+		if (add_named(lab, names->items[i], o->together, &request->runs, err))
 			return -1;
 	request->cutoffs = o->no_cutoffs ? CUTOFFS_NONE : CUTOFFS_OF_RUN;
-	return o->reference ? find_reference(lab, o->reference, request, err) : 0;
+	if (!o->reference)
+		return 0;
+	if (run_find(lab, o->reference, LAB_OF(SUBJECT_COMMAND), &request->reference, err))
+		return -1;
+	if (is_listed(&request->runs, request->reference))
+		return 0;
+	error_set(err, EXIT_USAGE, "report: run %lld, the reference, is none of the runs given",
+		  (long long)request->reference);
+	return error_hint(err, "give it as a RUN, too");
 }
 
 static int write_page(const struct report_options *o, const struct page *p, struct error *err)
@@ -111,8 +102,9 @@ static int write_page(const struct report_options *o, const struct page *p, stru
 	return failed;
 }
 
-static int report(const struct report_options *o, const text_list *names, struct error *err)
+static int report(void *options, const struct cmd_args *args, struct error *err)
 {
+	const struct report_options *o = options;
 	struct lab *lab = NULL;
 	struct page *p = NULL;
 	struct page_request request = { 0 };
@@ -122,12 +114,12 @@ static int report(const struct report_options *o, const text_list *names, struct
 		return error_hint(err, "'--output FILE.html' writes it to a file");
 	}
 	int failed = !(lab = lab_access_open(o->lab, err)) ||
-		     make_request(lab, o, names, &request, err) ||
+		     make_request(lab, o, &args->operands, &request, err) ||
 		     cmd_make_page(lab, &request, &p, err) || write_page(o, p, err);
 	page_free(p);
 	array_release(&request.runs);
 	array_release(&request.studies);
-	return failed;
+	return failed ? -1 : EXIT_DONE;
 }
 
 int cmd_report(struct lab_access *lab, int argc, char **argv)
@@ -136,7 +128,7 @@ int cmd_report(struct lab_access *lab, int argc, char **argv)
 	struct option_spec specs[] = {
 		{ 'o', "output", OPTION_TEXT, &o.output, "FILE",
 		  "where to; '-': standard output, unless it is a terminal" },
-		{ 0, "study", OPTION_FLAG, &o.study, NULL, "all runs of the same command line" },
+		{ 0, "study", OPTION_FLAG, &o.together, NULL, "all runs of the same command line" },
 		{ 0, "reference", OPTION_TEXT, &o.reference, "RUN",
 		  "the run the others are compared with (default: the first)" },
 		{ 0, "daemons", OPTION_OPTIONAL, &o.daemons, "STUDY",
@@ -146,16 +138,8 @@ int cmd_report(struct lab_access *lab, int argc, char **argv)
 		LAB_OPTION(lab, "the lab to read"),
 		{ 0 }
 	};
-	text_list names = { 0 };
-	int code = EXIT_DONE;
-	if (cmd_options("tare report [OPTIONS] -o FILE.html [RUN...]",
-			"Stored runs of any kind (default: the newest) as one page for a browser:\n"
-			"pictures, tables and data in one file that needs nothing else.\n",
-			specs, argc, argv, &names, &code)) {
-		struct error err = ERROR_INIT;
-		if (report(&o, &names, &err))
-			code = cmd_fail(&err);
-	}
-	array_release(&names);
-	return code;
+	return cmd_run("tare report [OPTIONS] -o FILE.html [RUN...]",
+		       "Stored runs of any kind (default: the newest) as one page for a browser:\n"
+		       "pictures, tables and data in one file that needs nothing else.\n",
+		       specs, argc, argv, report, &o);
 }

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/page/page.h"
-#include "cmd/page/serve_list.h"
 #include "serve/serve.h"
 
 #define PORT 8273
@@ -84,13 +83,6 @@ static void give_back(struct served *s, struct lab *lab, int status)
 	lab_close(lab);
 }
 
-static int no_such_study(int64_t id, struct error *err)
-{
-	error_set(err, EXIT_USAGE, "there is no study of daemons %lld in the lab", (long long)id);
-	error_hint(err, "'tare cutoffs studies' shows them");
-	return 404;
-}
-
 /* ---- reports ---- */
 
 static int answer_report(struct lab *lab, const struct request *r, struct strbuf *out,
@@ -134,26 +126,14 @@ static int check_studies(struct lab *lab, const struct request *r, struct error 
 		bool found = false;
 		for (size_t k = 0; k < studies.count; k++)
 			found = found || studies.items[k].id == r->studies.items[i];
-		if (!found)
-			status = no_such_study(r->studies.items[i], err);
+		if (!found) {
+			error_set(err, EXIT_USAGE, "there is no study of daemons %lld in the lab",
+				  (long long)r->studies.items[i]);
+			error_hint(err, "'tare cutoffs studies' shows them");
+			status = 404;
+		}
 	}
 	array_release(&studies);
-	return status;
-}
-
-static int stamp_of(struct lab *lab, const struct request *r, uint64_t *stamp, struct error *err)
-{
-	bool list = r->route == ROUTE_RUNS;
-	int status = r->studies.count ? check_studies(lab, r, err) : 0;
-	if (!status && (list || r->studies.count) && lab_stamp_list(lab, list, stamp, err))
-		status = 503;
-	for (size_t i = 0; i < r->runs.count && !status; i++) {
-		uint64_t one;
-		if (lab_stamp_run(lab, r->runs.items[i], &one, err))
-			status = lab_status(err, 404);
-		else
-			*stamp = *stamp * 31 + one;
-	}
 	return status;
 }
 
@@ -163,8 +143,18 @@ static int stamp(void *context, const struct request *r, uint64_t *into, struct 
 	int status = borrow(context, &lab, err);
 	if (status)
 		return status;
+	bool list = r->route == ROUTE_RUNS;
 	*into = 0;
-	status = stamp_of(lab, r, into, err);
+	status = r->studies.count ? check_studies(lab, r, err) : 0;
+	if (!status && (list || r->studies.count) && lab_stamp_list(lab, list, into, err))
+		status = 503;
+	for (size_t i = 0; i < r->runs.count && !status; i++) {
+		uint64_t one;
+		if (lab_stamp_run(lab, r->runs.items[i], &one, err))
+			status = lab_status(err, 404);
+		else
+			*into = *into * 31 + one;
+	}
 	give_back(context, lab, status);
 	return status;
 }
@@ -252,22 +242,12 @@ struct serve_command {
 	bool read_only;
 };
 
-static int random_token(char token[2 * TOKEN_BYTES + 1], struct error *err)
-{
-	unsigned char bytes[TOKEN_BYTES];
-	if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot draw a random token: %s",
-				 strerror(errno));
-	for (size_t i = 0; i < sizeof bytes; i++)
-		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
-	return 0;
-}
-
 /* The caller frees. */
 static char *choose_token(const struct serve_command *c, struct error *err)
 {
 	const char *given = getenv("TARE_TOKEN");
 	char drawn[2 * TOKEN_BYTES + 1], shown[256], *token;
+	unsigned char bytes[TOKEN_BYTES];
 	if (c->token_file) {
 		token = file_read_line(c->token_file);
 		if (!token) {
@@ -278,8 +258,13 @@ static char *choose_token(const struct serve_command *c, struct error *err)
 		}
 	} else if (given && *given) {
 		token = xstrdup(given);
+	} else if (getrandom(bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes) {
+		for (size_t i = 0; i < sizeof bytes; i++)
+			snprintf(drawn + 2 * i, 3, "%02x", bytes[i]);
+		return xstrdup(drawn);
 	} else {
-		return random_token(drawn, err) ? NULL : xstrdup(drawn);
+		error_set(err, EXIT_ENVIRONMENT, "cannot draw a random token: %s", strerror(errno));
+		return NULL;
 	}
 	if (request_token_good(token))
 		return token;
@@ -358,22 +343,26 @@ static int serve(const struct serve_command *c, struct served *s, struct error *
 	return failed;
 }
 
-static int serve_lab(const struct serve_command *c)
+static int serve_lab(void *options, const struct cmd_args *args, struct error *err)
 {
-	struct error err = ERROR_INIT;
+	const struct serve_command *c = options;
 	struct served s = { .lock = PTHREAD_MUTEX_INITIALIZER };
-	struct lab *lab = lab_access_open(c->lab, &err);
+	if (args->operands.count) {
+		error_set(err, EXIT_USAGE, "serve: takes no operands");
+		return error_hint(err, "'tare report RUN -o FILE.html' writes the page of one run");
+	}
+	struct lab *lab = lab_access_open(c->lab, err);
 	if (!lab)
-		return cmd_fail(&err);
+		return -1;
 	/* the same file whatever becomes of the environment */
 	char *full = realpath(lab_path(lab), NULL);
 	s.path = full ? full : xstrdup(lab_path(lab));
 	lab_access_close(c->lab); /* each answer opens it for itself */
-	int failed = serve(c, &s, &err);
+	int failed = serve(c, &s, err);
 	lab_close(s.watched);
 	close_idle(&s);
 	free(s.path);
-	return failed ? cmd_fail(&err) : EXIT_DONE;
+	return failed ? -1 : EXIT_DONE;
 }
 
 int cmd_serve(struct lab_access *lab, int argc, char **argv)
@@ -391,23 +380,9 @@ int cmd_serve(struct lab_access *lab, int argc, char **argv)
 		LAB_OPTION(lab, "the lab to serve"),
 		{ 0 }
 	};
-	text_list operands = { 0 };
-	int code = EXIT_DONE;
-	if (cmd_options(
-		    "tare serve [OPTIONS]",
-		    "The lab in a web browser: its runs, their reports, also while a run goes on.\n"
-		    "Prints the URL to open, which holds a secret token, and serves until Ctrl-C.\n",
-		    specs, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		if (operands.count) {
-			error_set(&err, EXIT_USAGE, "serve: takes no operands");
-			error_hint(&err,
-				   "'tare report RUN -o FILE.html' writes the page of one run");
-			code = cmd_fail(&err);
-		} else {
-			code = serve_lab(&c);
-		}
-	}
-	array_release(&operands);
-	return code;
+	return cmd_run(
+		"tare serve [OPTIONS]",
+		"The lab in a web browser: its runs, their reports, also while a run goes on.\n"
+		"Prints the URL to open, which holds a secret token, and serves until Ctrl-C.\n",
+		specs, argc, argv, serve_lab, &c);
 }

@@ -1,87 +1,43 @@
-#include "cmd/page/serve_list.h"
+#include "cmd/page/page.h"
 
 #include <jansson.h>
 #include <math.h>
 
 #include "report/core/json.h"
 
-static const char *kind_name(enum subject_kind kind)
+/* What came of it; NULL while nothing is stored. */
+static json_t *result_of(const struct run *run, const struct run_summary_row *s)
 {
-	static const char *const names[SUBJECT_KINDS] = { "time", "noise", "profile", "query" };
-	return names[kind];
+	if (run->kind == SUBJECT_CPU && isfinite(s->watched_ns))
+		return json_pack("{s:I, s:f, s:o}", "cpus", (json_int_t)s->cpus, "watched_ns",
+				 s->watched_ns, "lost_share", json_real_or_null(s->lost_share));
+	if (run->kind == SUBJECT_SYSTEM && isfinite(s->samples))
+		return json_pack("{s:o, s:o}", "samples", /* of a damaged lab any number */
+				 fabs(s->samples) < 0x1p53 ? json_integer((json_int_t)s->samples)
+							   : json_real_or_null(s->samples),
+				 "cpu_ns", json_real_or_null(s->sampled_ns));
+	if (run->kind == SUBJECT_QUERY && s->ats)
+		return json_pack("{s:I, s:I}", "queries", (json_int_t)s->queries, "ats",
+				 (json_int_t)s->ats);
+	return NULL;
 }
 
-/* Of a damaged lab it may be any number. */
-static json_t *count_or_real(double value)
+static json_t *list_row(const struct run *run, const struct run_summary_row *s)
 {
-	return fabs(value) < 0x1p53 ? json_integer((json_int_t)value) : json_real_or_null(value);
-}
-
-/* What came of it, in an object called as its kind; nothing while nothing is stored. */
-static void set_result(json_t *o, const struct run *run, const struct run_summary_row *s)
-{
-	json_t *result = NULL;
-	if (run->kind == SUBJECT_CPU && isfinite(s->watched_ns)) {
-		result = json_object();
-		json_object_set_new(result, "cpus", json_integer(s->cpus));
-		json_object_set_new(result, "watched_ns", json_real(s->watched_ns));
-		json_object_set_new(result, "lost_share", json_real_or_null(s->lost_share));
-	} else if (run->kind == SUBJECT_SYSTEM && isfinite(s->samples)) {
-		result = json_object();
-		json_object_set_new(result, "samples", count_or_real(s->samples));
-		json_object_set_new(result, "cpu_ns", json_real_or_null(s->sampled_ns));
-	} else if (run->kind == SUBJECT_QUERY && s->ats) {
-		result = json_object();
-		json_object_set_new(result, "queries", json_integer(s->queries));
-		json_object_set_new(result, "ats", json_integer(s->ats));
-	}
-	if (result)
-		json_object_set_new(o, kind_name(run->kind), result);
-}
-
-static json_t *list_row(const struct run *run, const struct run_summary_row *count)
-{
-	json_t *o = json_object();
-	bool executes = run->kind == SUBJECT_COMMAND || run->kind == SUBJECT_QUERY;
-	json_object_set_new(o, "id", json_integer(run->id));
-	json_object_set_new(o, "kind", json_string(kind_name(run->kind)));
-	json_object_set_new(o, "name", json_text(run->name));
-	json_object_set_new(o, "command", json_text(run->command));
-	json_object_set_new(o, "tags", json_text(run->tags));
-	json_object_set_new(o, "status", json_string(run_status_name(run->status)));
-	json_object_set_new(o, "started_at", json_date(run->started_at_ns));
-	json_object_set_new(o, "ended_at",
-			    run->ended_at_ns ? json_date(run->ended_at_ns) : json_null());
-	json_object_set_new(o, "executions",
-			    executes ? json_integer(count->executions) : json_null());
-	json_object_set_new(o, "mean_et_ns", json_real_or_null(count->mean_et_ns));
-	json_object_set_new(o, "mean_pt_ns", json_real_or_null(count->mean_pt_exec_ns));
-	set_result(o, run, count);
-	return o;
-}
-
-static json_t *list_study(const struct lab_study_row *s)
-{
-	json_t *o = json_object();
-	json_object_set_new(o, "id", json_integer(s->id));
-	json_object_set_new(o, "made_at", json_date(s->made_at_ns));
-	json_object_set_new(o, "source", json_string(study_source_name(s->source)));
-	json_object_set_new(o, "daemons", json_integer(s->daemons));
-	json_object_set_new(o, "cutoffs", json_integer(s->cutoffs));
-	return o;
-}
-
-static json_t *list_document(const run_list *runs, const run_count_list *counts,
-			     const lab_study_list *studies, uint32_t most)
-{
-	json_t *o = json_object(), *rows = json_array(), *of_daemons = json_array();
-	for (size_t i = 0; i < runs->count && i < most; i++)
-		json_array_append_new(rows, list_row(&runs->items[i], &counts->items[i]));
-	for (size_t i = 0; i < studies->count; i++)
-		json_array_append_new(of_daemons, list_study(&studies->items[i]));
-	json_object_set_new(o, "runs", rows);
-	json_object_set_new(o, "studies", of_daemons);
-	json_object_set_new(o, "more", json_boolean(runs->count > most));
+	static const char *const kinds[SUBJECT_KINDS] = { "time", "noise", "profile", "query" };
+	const bool executes = run->kind == SUBJECT_COMMAND || run->kind == SUBJECT_QUERY;
+	json_t *o = json_pack("{s:I, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "id",
+			      (json_int_t)run->id, "kind", kinds[run->kind], "name",
+			      json_text(run->name), "command", json_text(run->command), "tags",
+			      json_text(run->tags), "status", run_status_name(run->status),
+			      "started_at", json_date(run->started_at_ns), "ended_at",
+			      json_date(run->ended_at_ns), "executions",
+			      executes ? json_integer(s->executions) : json_null(),
+			      "mean_et_of_all_ns", json_real_or_null(s->mean_et_ns),
+			      "mean_pt_exec_of_all_ns", json_real_or_null(s->mean_pt_exec_ns));
+	json_t *result = result_of(run, s);
+	if (result) /* in an object called as its kind */
+		json_object_set_new(o, kinds[run->kind], result);
 	return o;
 }
 
@@ -109,7 +65,21 @@ int serve_list(struct lab *lab, const struct request *r, struct strbuf *out, str
 	int failed = lab_search_runs(lab, &search, &runs, &counts, err) ||
 		     lab_list_studies(lab, &studies, err);
 	if (!failed) {
-		json_t *document = list_document(&runs, &counts, &studies, r->most);
+		json_t *rows = json_array(), *of_daemons = json_array();
+		for (size_t i = 0; i < runs.count && i < r->most; i++)
+			json_array_append_new(rows, list_row(&runs.items[i], &counts.items[i]));
+		for (size_t i = 0; i < studies.count; i++) {
+			const struct lab_study_row *s = &studies.items[i];
+			json_array_append_new(of_daemons,
+					      json_pack("{s:I, s:o, s:s, s:I, s:I}", "id",
+							(json_int_t)s->id, "made_at",
+							json_date(s->made_at_ns), "source",
+							study_source_name(s->source), "daemons",
+							(json_int_t)s->daemons, "cutoffs",
+							(json_int_t)s->cutoffs));
+		}
+		json_t *document = json_pack("{s:o, s:o, s:b}", "runs", rows, "studies", of_daemons,
+					     "more", (int)(runs.count > r->most));
 		put_compact_json(document, out);
 		json_decref(document);
 	}

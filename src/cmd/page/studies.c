@@ -6,7 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/page/page.h"
 
-static int add_study(struct page *p, struct lab *lab, int64_t id, struct error *err)
+int cmd_page_study(struct page *p, struct lab *lab, int64_t id, struct error *err)
 {
 	struct study s = { 0 };
 	struct machine machine = { 0 };
@@ -26,12 +26,4 @@ static int add_study(struct page *p, struct lab *lab, int64_t id, struct error *
 	machine_release(&machine);
 	study_release(&s);
 	return failed ? -1 : 0;
-}
-
-int cmd_page_studies(struct page *p, struct lab *lab, const id_list *studies, struct error *err)
-{
-	for (size_t i = 0; i < studies->count; i++)
-		if (add_study(p, lab, studies->items[i], err))
-			return -1;
-	return 0;
 }

@@ -56,18 +56,14 @@ static enum emp_measure common_measure(const loaded_list *list)
 	return EMP_ET;
 }
 
-static size_t find_reference(const loaded_list *list, int64_t wanted)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (wanted ? list->items[i].run.id == wanted : has(&list->items[i], EMP_ET))
-			return i;
-	return 0;
-}
-
 int page_times_compare(struct page *p, const loaded_list *list, size_t first, int64_t wanted,
 		       struct error *err)
 {
-	size_t reference = find_reference(list, wanted);
+	size_t reference = 0;
+	while (reference < list->count && !(wanted ? list->items[reference].run.id == wanted
+						   : has(&list->items[reference], EMP_ET)))
+		reference++;
+	reference = reference < list->count ? reference : 0;
 	const struct loaded_run *base = &list->items[reference];
 	enum emp_measure measure = common_measure(list);
 	ARRAY(struct page_time_comparison) rows = { 0 };

@@ -14,11 +14,26 @@ struct other_options {
 	struct profile_filter_options filter;
 };
 
-static int export_run(const struct other_options *o, const char *name, struct error *err)
+static int export(void *options, const struct cmd_args *args, struct error *err)
 {
+	const struct other_options *o = options;
 	struct loaded_run l = { 0 };
 	struct strbuf out = { 0 };
+	if (args->operands.count > 1)
+		return error_set(err, EXIT_USAGE, "profile export: one RUN, not %zu",
+				 args->operands.count);
+	if (o->format == PROFILE_NOT_GIVEN) {
+		error_set(err, EXIT_USAGE, "profile export: which --format?");
+		return error_hint(err, "pprof, folded, speedscope or firefox");
+	}
+	if (o->format == PROFILE_PPROF && strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO)) {
+		error_set(err, EXIT_USAGE, "pprof's format is nothing for a terminal");
+		return error_hint(err, "'--output FILE' writes it to a file");
+	}
+	if (profile_filter_check("profile export", &o->filter, err))
+		return -1;
 	struct lab *lab = lab_access_open(o->lab, err);
+	const char *name = args->operands.count ? args->operands.items[0] : NULL;
 	int failed = !lab || profile_load_named(&l, lab, name, &o->filter, err);
 	if (!failed) {
 		const struct profile_subject subject = loaded_profile(&l);
@@ -28,23 +43,7 @@ static int export_run(const struct other_options *o, const char *name, struct er
 	}
 	strbuf_release(&out);
 	loaded_run_release(&l);
-	return failed;
-}
-
-static int check(const struct other_options *o, const text_list *operands, struct error *err)
-{
-	if (operands->count > 1)
-		return error_set(err, EXIT_USAGE, "profile export: one RUN, not %zu",
-				 operands->count);
-	if (o->format == PROFILE_NOT_GIVEN) {
-		error_set(err, EXIT_USAGE, "profile export: which --format?");
-		return error_hint(err, "pprof, folded, speedscope or firefox");
-	}
-	if (o->format == PROFILE_PPROF && strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO)) {
-		error_set(err, EXIT_USAGE, "pprof's format is nothing for a terminal");
-		return error_hint(err, "'--output FILE' writes it to a file");
-	}
-	return profile_filter_check("profile export", &o->filter, err);
+	return failed ? -1 : EXIT_DONE;
 }
 
 int profile_to_other(struct lab_access *lab, int argc, char **argv)
@@ -61,23 +60,13 @@ int profile_to_other(struct lab_access *lab, int argc, char **argv)
 		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
 	};
 	spec_list specs = { 0 };
-	text_list operands = { 0 };
-	int code;
 	cmd_add_specs(&specs, own, sizeof own / sizeof *own);
 	profile_filter_specs(&specs, &o.filter);
 	array_push(&specs, (struct option_spec){ 0 });
-	if (cmd_options("tare profile export [OPTIONS] [RUN]",
-			"A stored profile for pprof, flamegraph.pl, speedscope or the Firefox\n"
-			"profiler; the default is the newest one.\n",
-			specs.items, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		code = check(&o, &operands, &err) ||
-				       export_run(&o, operands.count ? operands.items[0] : NULL,
-						  &err)
-			       ? cmd_fail(&err)
-			       : EXIT_DONE;
-	}
-	array_release(&operands);
+	int code = cmd_run("tare profile export [OPTIONS] [RUN]",
+			   "A stored profile for pprof, flamegraph.pl, speedscope or the Firefox\n"
+			   "profiler; the default is the newest one.\n",
+			   specs.items, argc, argv, export, &o);
 	array_release(&specs);
 	return code;
 }

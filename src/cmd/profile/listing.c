@@ -36,27 +36,21 @@ static struct choice choose(const struct profile *p, const char *name,
 	return best;
 }
 
-static bool is_inlined_everywhere(const struct profile *p, const struct profile_filter_options *o)
+static int nothing_chosen(const struct profile *p, const struct profile_filter_options *o,
+			  struct error *err)
 {
-	bool found = false;
+	char shown[128];
+	bool found = false, own = false; /* code of its own */
 	for (size_t i = 0; i < p->functions.count; i++) {
 		const struct profile_function *f = &p->functions.items[i];
 		if (!sleepy_function_matches(p, o->function, (uint32_t)i) ||
 		    !sleepy_object_matches(p, o->object, f->object))
 			continue;
-		if (f->size)
-			return false;
 		found = true;
+		own |= f->size > 0;
 	}
-	return found;
-}
-
-static int nothing_chosen(const struct profile *p, const struct profile_filter_options *o,
-			  struct error *err)
-{
-	char shown[128];
 	text_display(o->function, shown, sizeof shown);
-	if (is_inlined_everywhere(p, o)) {
+	if (found && !own) {
 		error_set(err, EXIT_USAGE, "'%s' has no code of its own: it is inlined everywhere",
 			  shown);
 		return error_hint(err, "--merge-inlined names the functions that it is in");
@@ -86,35 +80,6 @@ static void add_lines(const struct profile *p, uint32_t object, instruction_list
 			at->file = frame->file ? frame->file
 					       : p->functions.items[frame->function].file;
 		}
-	}
-}
-
-/* Code that was not stored is read from the file, where that is still what was sampled. */
-static const struct profile_code *find_code(struct profile *p, uint32_t function)
-{
-	const struct profile_code *code = profile_find_code(p, function);
-	if (code)
-		return code;
-	const struct symbols_options options = { .no_lines = true };
-	struct symbols *s = symbols_new(&options);
-	symbols_fill(s, p);
-	symbols_free(s);
-	return profile_find_code(p, function);
-}
-
-static void render(const struct loaded_run *l, const struct profile_listing *listing,
-		   const struct profile_display *d, struct strbuf *out)
-{
-	const struct profile_subject subject = loaded_profile(l);
-	const struct profile_style style = profile_style_of(d, &l->profile);
-	if (d->as == PROFILE_AS_TEXT) {
-		profile_listing_text(&subject, listing, &style, out);
-	} else if (d->as == PROFILE_AS_JSON) {
-		profile_listing_json(&subject, listing, out);
-	} else {
-		struct table *t = profile_listing_table(&subject, listing);
-		table_render(t, d->as == PROFILE_AS_CSV ? TABLE_CSV : TABLE_MARKDOWN, NULL, out);
-		table_free(t);
 	}
 }
 
@@ -150,8 +115,15 @@ static int no_code(const struct profile *p, uint32_t function, struct error *err
 int profile_read_code(struct profile *p, uint32_t function, struct profile_sources *sources,
 		      instruction_list *list, struct error *err)
 {
-	const struct profile_code *code = find_code(p, function);
+	const struct profile_code *code = profile_find_code(p, function);
 	const struct profile_function *f = &p->functions.items[function];
+	if (!code) { /* it is in the file, where that is still what was sampled */
+		struct symbols *s = symbols_new(&(struct symbols_options){ .no_lines = true });
+		symbols_fill(s, p);
+		symbols_free(s);
+		code = profile_find_code(p, function);
+		f = &p->functions.items[function];
+	}
 	if (!code)
 		return no_code(p, function, err);
 	if (disassemble(f->address, code->bytes, code->size, list, err))
@@ -186,7 +158,14 @@ int profile_render_listing(const struct loaded_run *l, const struct profile_disp
 							 .instructions = &list,
 							 .counts = &counts,
 							 .samples = c.samples };
-		render(&own, &listing, d, out);
+		const struct profile_subject subject = loaded_profile(&own);
+		const struct profile_style style = profile_style_of(d, p);
+		if (d->as == PROFILE_AS_TEXT)
+			profile_listing_text(&subject, &listing, &style, out);
+		else if (d->as == PROFILE_AS_JSON)
+			profile_listing_json(&subject, &listing, out);
+		else
+			profile_render_table(profile_listing_table(&subject, &listing), d, out);
 	}
 	if (!failed && c.matching > 1)
 		fprintf(stderr,

@@ -24,13 +24,6 @@ enum event { EVENT_AUTO, EVENT_CLOCK, EVENT_CYCLES };
 static const enum profile_stacks stack_choices[] = { STACKS_EH_FRAME, STACKS_POINTERS,
 						     STACKS_NONE };
 
-void profile_options_init(struct profile_options *o)
-{
-	*o = (struct profile_options){ .event = PROFILE_NOT_GIVEN,
-				       .stacks = PROFILE_NOT_GIVEN,
-				       .slice_ns = PROFILE_SLICE_NS };
-}
-
 void profile_record_specs(spec_list *into, struct profile_options *o)
 {
 	const struct option_spec what[] = {
@@ -79,6 +72,7 @@ void profile_record_specs(spec_list *into, struct profile_options *o)
 	cmd_add_specs(into, rest, sizeof rest / sizeof *rest);
 	if (!o->background)
 		cmd_add_specs(into, foreground, sizeof foreground / sizeof *foreground);
+	array_push(into, (struct option_spec){ 0 });
 }
 
 /* ---- judged ---- */
@@ -235,18 +229,6 @@ static int check_rate(struct profile_options *o, struct error *err)
 	return 0;
 }
 
-static int check_stacks(struct profile_options *o, struct error *err)
-{
-	enum profile_stacks stacks = o->stacks == PROFILE_NOT_GIVEN
-					     ? (o->callers ? STACKS_EH_FRAME : STACKS_NONE)
-					     : stack_choices[o->stacks];
-	if (o->callers && stacks == STACKS_NONE)
-		return error_set(err, EXIT_USAGE,
-				 "profile: -g is with callers, --stacks none without");
-	o->samples.stacks = stacks;
-	return 0;
-}
-
 static int check_bounds(struct profile_options *o, struct error *err)
 {
 	if (o->duration_ns && o->duration_ns < SHORTEST_NS)
@@ -270,9 +252,14 @@ static int check_bounds(struct profile_options *o, struct error *err)
 int profile_options_check(struct profile_options *o, const struct cmd_args *args, struct error *err)
 {
 	if (check_command(o, args, err) || (o->name && lab_check_name(o->name, err)) ||
-	    check_bounds(o, err) || check_subject(o, err) || check_rate(o, err) ||
-	    check_stacks(o, err))
+	    check_bounds(o, err) || check_subject(o, err) || check_rate(o, err))
 		return -1;
+	o->samples.stacks = o->stacks != PROFILE_NOT_GIVEN ? stack_choices[o->stacks]
+			    : o->callers		   ? STACKS_EH_FRAME
+							   : STACKS_NONE;
+	if (o->callers && o->samples.stacks == STACKS_NONE)
+		return error_set(err, EXIT_USAGE,
+				 "profile: -g is with callers, --stacks none without");
 	o->samples.no_kernel = o->user_only;
 	o->samples.unprivileged = o->unprivileged;
 	return 0;

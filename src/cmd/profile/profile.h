@@ -1,4 +1,4 @@
-/* Private to `tare profile`: what its subcommands share. */
+/* Shared by the subcommands of `tare profile`. Private to it. */
 #ifndef TARE_CMD_PROFILE_PROFILE_H
 #define TARE_CMD_PROFILE_PROFILE_H
 
@@ -12,62 +12,64 @@
 #include "report/profile/report.h"
 #include "run/record_profile.h"
 
-#define PROFILE_ROWS 20 /* of a view, unless told otherwise */
+#define PROFILE_ROWS 20 /* of a view, by default */
 #define PROFILE_NOT_GIVEN (-1)
 
 /* ---- options of record and start (options.c) ---- */
 
 struct profile_options {
-	bool background; /* of start: no command */
+	bool background; /* for start: no command */
 	bool all, callers, user_only, no_lab, quiet, no_lines, no_code, unprivileged, as_root;
 	const char *pids, *cgroup, *cpus, *frequency, *keep, *name, *tag;
 	struct lab_access *lab;
 	int event, stacks; /* PROFILE_NOT_GIVEN */
 	uint64_t duration_ns, slice_ns;
-	/* made by profile_options_check() */
-	const char *const *command; /* borrowed; NULL: none. command_words of them */
+	/* set by profile_options_check() */
+	const char *const *command; /* borrowed; NULL: none. It has command_words words */
 	size_t command_words;
 	cpu_list chosen;
 	ARRAY(pid_t) processes;
-	uint64_t keep_bytes; /* 0: all is kept */
+	uint64_t keep_bytes; /* 0: no limit */
 	struct samples_options samples;
 };
 
-void profile_options_init(struct profile_options *o);
+#define PROFILE_OPTIONS \
+	.event = PROFILE_NOT_GIVEN, .stacks = PROFILE_NOT_GIVEN, .slice_ns = PROFILE_SLICE_NS
+/* All of them. */
 void profile_record_specs(spec_list *into, struct profile_options *o);
 int profile_options_check(struct profile_options *o, const struct cmd_args *args,
 			  struct error *err);
 void profile_options_release(struct profile_options *o);
-/* "500MB", "2GiB", "1000000"; the units of 1000 and of 1024. */
+/* "500MB", "2GiB", "1000000", with units of 1000 and of 1024. */
 bool profile_size_parse(const char *text, uint64_t *bytes);
-/* The recording that they ask for, not opened yet; it borrows from them. */
+/* The recording that the options describe, not opened yet. It borrows from them. */
 struct profile_recording profile_options_recording(const struct profile_options *o,
 						   const struct cmd_args *args);
 
 /* ---- stored runs (stored.c) ---- */
 
-/* Which samples of one. */
+/* Which samples to show. */
 struct profile_filter_options {
 	const char *app, *object, *function, *comm, *container;
 	long instance, pid, tid;
 	bool user, kernel;
-	uint64_t since_ns, until_ns; /* of the run's begin; until 0: its end */
+	uint64_t since_ns, until_ns; /* since the run's begin; until 0: its end */
 };
 
-/* The run named, NULL: the newest profile. window: only what lies within its times is read. */
+/* Loads the named run or, with NULL, the newest profile. window: read only its times. */
 int profile_load_named(struct loaded_run *into, struct lab *lab, const char *name,
 		       const struct profile_filter_options *window, struct error *err);
-/* One that is going is asked to store what it has. */
+/* Asks a running profile to store what it has. */
 void profile_flush(struct lab *lab, int64_t id);
 
-/* ---- how it is shown (report.c) ---- */
+/* ---- display (report.c) ---- */
 
 enum profile_output { PROFILE_AS_TEXT, PROFILE_AS_JSON, PROFILE_AS_CSV, PROFILE_AS_MARKDOWN };
 
 void profile_filter_specs(spec_list *into, struct profile_filter_options *f);
 int profile_filter_check(const char *command, const struct profile_filter_options *f,
 			 struct error *err);
-/* All but the times: a profile that was loaded has no others. */
+/* Everything except the times, because a loaded profile contains only those. */
 struct sleepy_filter profile_filter_make(const struct profile_filter_options *f);
 
 struct profile_display {
@@ -87,12 +89,14 @@ struct profile_style profile_style_of(const struct profile_display *d, const str
 /* Appends the report. */
 int profile_render(const struct loaded_run *l, const struct profile_display *d, struct strbuf *out,
 		   struct error *err);
+/* As CSV or Markdown; frees it. */
+void profile_render_table(struct table *t, const struct profile_display *d, struct strbuf *out);
 /* One function by instruction (listing.c). */
 int profile_render_listing(const struct loaded_run *l, const struct profile_display *d,
 			   struct strbuf *out, struct error *err);
 struct profile_sources;
-/* The machine code of a function with its lines of source; names of files are the profile's or the
- * sources' own, which are good for one function. Code that was not stored is read from the file and
+/* The machine code of a function with its source lines. Names of files belong to the profile or the
+ * sources, which are valid for one function. Code that was not stored is read from the file and
  * added to the profile. */
 int profile_read_code(struct profile *p, uint32_t function, struct profile_sources *sources,
 		      instruction_list *list, struct error *err);
@@ -101,10 +105,10 @@ int profile_read_code(struct profile *p, uint32_t function, struct profile_sourc
 
 struct profile_sources *profile_sources_new(void);
 void profile_sources_free(struct profile_sources *s);
-/* As profile_listing wants it; context: the sources. */
+/* A source function for profile_listing; context: the sources. */
 const char *profile_source_line(void *context, const char *path, uint32_t line);
-/* Lines of all instructions of a function, from its file, where that is still what was sampled; the
- * names are the sources' own. */
+/* Adds the lines of all instructions of a function from its file, if that is unchanged since
+ * sampling. The sources own the names. */
 void profile_sources_add_lines(struct profile_sources *s, const struct profile *p, uint32_t object,
 			       instruction_list *list);
 

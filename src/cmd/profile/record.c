@@ -146,12 +146,9 @@ static int run_session(void *options, const struct cmd_args *args, struct error 
 
 int profile_record(struct lab_access *lab, int argc, char **argv)
 {
-	struct profile_options o;
+	struct profile_options o = { PROFILE_OPTIONS, .lab = lab };
 	spec_list specs = { 0 };
-	profile_options_init(&o);
-	o.lab = lab;
 	profile_record_specs(&specs, &o);
-	array_push(&specs, (struct option_spec){ 0 });
 	int code =
 		cmd_run("tare profile [record] [OPTIONS] [-- COMMAND...]\n"
 			"       tare profile start [OPTIONS]\n"

@@ -82,22 +82,6 @@ struct profile_style profile_style_of(const struct profile_display *d, const str
 
 #define VIEWS_MOST 3
 
-/* The views of a report in which none was asked for. */
-static size_t views_of(const struct profile_display *d, enum sleepy_by by[VIEWS_MOST])
-{
-	size_t count = 0;
-	if (d->by != PROFILE_NOT_GIVEN) {
-		by[count++] = (enum sleepy_by)d->by;
-		return count;
-	}
-	if (d->as == PROFILE_AS_JSON)
-		by[count++] = SLEEPY_SYSTEM;
-	if (d->as == PROFILE_AS_JSON || d->as == PROFILE_AS_TEXT)
-		by[count++] = SLEEPY_APP;
-	by[count++] = SLEEPY_FUNCTION;
-	return count;
-}
-
 static void render_text(const struct profile_subject *subject, const struct sleepy_view *views,
 			size_t count, const struct profile_style *style, struct strbuf *out)
 {
@@ -113,7 +97,7 @@ static void render_text(const struct profile_subject *subject, const struct slee
 	strbuf_release(&notes);
 }
 
-static void render_table(struct table *t, const struct profile_display *d, struct strbuf *out)
+void profile_render_table(struct table *t, const struct profile_display *d, struct strbuf *out)
 {
 	table_render(t, d->as == PROFILE_AS_CSV ? TABLE_CSV : TABLE_MARKDOWN, NULL, out);
 	table_free(t);
@@ -121,55 +105,48 @@ static void render_table(struct table *t, const struct profile_display *d, struc
 
 /* ---- nothing of what was asked for ---- */
 
-static void put_text(struct strbuf *out, const char *option, const char *value)
-{
-	char shown[128];
-	if (!value)
-		return;
-	text_display(value, shown, sizeof shown);
-	strbuf_printf(out, " %s '%s'", option, shown);
-}
-
-static void put_number(struct strbuf *out, const char *option, long value, bool given)
-{
-	if (given)
-		strbuf_printf(out, " %s %ld", option, value);
-}
-
-/* The view that lists what could have been asked for. */
-static enum sleepy_by view_to_look_at(const struct profile_filter_options *f)
-{
-	return f->function		    ? SLEEPY_FUNCTION
-	       : f->object		    ? SLEEPY_OBJECT
-	       : f->tid || f->comm	    ? SLEEPY_THREAD
-	       : f->pid || f->instance >= 0 ? SLEEPY_INSTANCE
-	       : f->container		    ? SLEEPY_CONTAINER
-	       : f->app			    ? SLEEPY_APP
-					    : SLEEPY_SYSTEM;
-}
-
 /* A name that was mistyped must not look like a program that did nothing. */
 static int no_samples(const struct profile_filter_options *f, struct error *err)
 {
-	struct strbuf asked = { 0 };
-	put_text(&asked, "--app", f->app);
-	put_number(&asked, "--instance", f->instance, f->instance >= 0);
-	put_number(&asked, "--pid", f->pid, f->pid);
-	put_number(&asked, "--tid", f->tid, f->tid);
-	put_text(&asked, "--comm", f->comm);
-	put_text(&asked, "--container", f->container);
-	put_text(&asked, "--object", f->object);
-	put_text(&asked, "--function", f->function);
-	strbuf_puts(&asked, f->user ? " --user" : f->kernel ? " --kernel" : "");
-	strbuf_puts(&asked, f->since_ns ? " --since" : "");
-	strbuf_puts(&asked, f->until_ns ? " --until" : "");
+	/* with the view that lists what could have been asked for, the last one given counts */
+	const struct {
+		const char *option, *text;
+		long number; /* where there is no text; negative: not given */
+		enum sleepy_by by;
+	} asked[] = {
+		{ "app", f->app, -1, SLEEPY_APP },
+		{ "container", f->container, -1, SLEEPY_CONTAINER },
+		{ "instance", NULL, f->instance, SLEEPY_INSTANCE },
+		{ "pid", NULL, f->pid ? f->pid : -1, SLEEPY_INSTANCE },
+		{ "tid", NULL, f->tid ? f->tid : -1, SLEEPY_THREAD },
+		{ "comm", f->comm, -1, SLEEPY_THREAD },
+		{ "object", f->object, -1, SLEEPY_OBJECT },
+		{ "function", f->function, -1, SLEEPY_FUNCTION },
+	};
+	enum sleepy_by by = SLEEPY_SYSTEM;
+	struct strbuf text = { 0 };
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+		char shown[128];
+		if (!asked[i].text && asked[i].number < 0)
+			continue;
+		by = asked[i].by;
+		strbuf_printf(&text, " --%s ", asked[i].option);
+		text_display(asked[i].text ? asked[i].text : "", shown, sizeof shown);
+		if (asked[i].text)
+			strbuf_printf(&text, "'%s'", shown);
+		else
+			strbuf_printf(&text, "%ld", asked[i].number);
+	}
+	strbuf_puts(&text, f->user ? " --user" : f->kernel ? " --kernel" : "");
+	strbuf_puts(&text, f->since_ns ? " --since" : "");
+	strbuf_puts(&text, f->until_ns ? " --until" : "");
 	error_set(err, EXIT_USAGE, "there are no samples of what was asked for:%s",
-		  strbuf_text(&asked));
-	strbuf_release(&asked);
-	if (view_to_look_at(f) == SLEEPY_SYSTEM)
+		  strbuf_text(&text));
+	strbuf_release(&text);
+	if (by == SLEEPY_SYSTEM)
 		return -1;
 	return error_hint(err, "'tare profile report --by %s' lists what there is",
-			  sleepy_by_name(view_to_look_at(f)));
+			  sleepy_by_name(by));
 }
 
 /* An empty profile has nothing, whatever is asked for: that is no mistake. */
@@ -187,7 +164,16 @@ int profile_render(const struct loaded_run *l, const struct profile_display *d, 
 		return profile_render_listing(l, d, out, err);
 	enum sleepy_by by[VIEWS_MOST];
 	struct sleepy_view views[VIEWS_MOST];
-	size_t count = views_of(d, by);
+	size_t count = 0;
+	if (d->by != PROFILE_NOT_GIVEN) {
+		by[count++] = (enum sleepy_by)d->by;
+	} else {
+		if (d->as == PROFILE_AS_JSON)
+			by[count++] = SLEEPY_SYSTEM;
+		if (d->as == PROFILE_AS_JSON || d->as == PROFILE_AS_TEXT)
+			by[count++] = SLEEPY_APP;
+		by[count++] = SLEEPY_FUNCTION;
+	}
 	const struct sleepy_filter filter = profile_filter_make(&d->filter);
 	const struct profile_subject subject = loaded_profile(l);
 	const struct profile_style style = profile_style_of(d, &l->profile);
@@ -200,7 +186,8 @@ int profile_render(const struct loaded_run *l, const struct profile_display *d, 
 	else if (!failed && d->as == PROFILE_AS_JSON)
 		profile_json(&subject, views, count, &style, out);
 	else if (!failed)
-		render_table(profile_view_table(&subject, &views[count - 1], &style), d, out);
+		profile_render_table(profile_view_table(&subject, &views[count - 1], &style), d,
+				     out);
 	for (size_t i = 0; i < count; i++)
 		sleepy_view_release(&views[i]);
 	return failed;
@@ -231,23 +218,10 @@ static int render_diff(const struct loaded_run *a, const struct loaded_run *b,
 	else if (!failed && d->as == PROFILE_AS_JSON)
 		profile_diff_json(&sa, &sb, &diff, out);
 	else if (!failed)
-		render_table(profile_diff_table(&diff, &style), d, out);
+		profile_render_table(profile_diff_table(&diff, &style), d, out);
 	sleepy_diff_release(&diff);
 	sleepy_view_release(&before);
 	sleepy_view_release(&after);
-	return failed;
-}
-
-static int diff_runs(struct lab_access *in, const char *before, const char *after,
-		     const struct profile_display *d, struct strbuf *out, struct error *err)
-{
-	struct loaded_run a = { 0 }, b = { 0 };
-	struct lab *lab = lab_access_open(in, err);
-	int failed = !lab || profile_load_named(&a, lab, before, &d->filter, err) ||
-		     profile_load_named(&b, lab, after, &d->filter, err) ||
-		     render_diff(&a, &b, d, out, err);
-	loaded_run_release(&a);
-	loaded_run_release(&b);
 	return failed;
 }
 
@@ -258,29 +232,9 @@ struct report_options {
 	bool json, csv, markdown;
 	const char *least;
 	struct lab_access *lab;
+	bool compare; /* `tare profile diff` */
 	text_list diff;
 };
-
-static void display_specs(spec_list *into, struct report_options *o)
-{
-	struct profile_display *d = &o->display;
-	const struct option_spec specs[] = {
-		{ 0, "by", OPTION_CHOICE, &d->by, BY_CHOICES, "the view" },
-		{ 0, "top", OPTION_INTEGER, &d->top, "NUM", "rows (default: 20; 0: all)",
-		  .max = INT32_MAX },
-		{ 0, "percent-limit", OPTION_TEXT, &o->least, "SHARE",
-		  "only rows of at least this share, as 1% or 1" },
-		{ 0, "sort", OPTION_CHOICE, &d->sort, "self|total",
-		  "by its own samples, or with those of what it called" },
-		{ 0, "merge-inlined", OPTION_FLAG, &d->merge_inlined, NULL,
-		  "inlined functions count as their caller's" },
-		{ 0, "json", OPTION_FLAG, &o->json, NULL, "as JSON" },
-		{ 0, "csv", OPTION_FLAG, &o->csv, NULL, "as CSV" },
-		{ 0, "markdown", OPTION_FLAG, &o->markdown, NULL, "as a Markdown table" },
-		{ 0, "lab", OPTION_TEXT, &o->lab->file, "FILE", "the lab (default: your own)" },
-	};
-	cmd_add_specs(into, specs, sizeof specs / sizeof *specs);
-}
 
 /* Elsewhere 2 may be 2 % or 200 %; here, where others take per cent too, it can be but one. */
 static bool least_parse(const char *text, double *least)
@@ -317,94 +271,92 @@ static int check(const char *command, struct report_options *o, bool diff, struc
 	return profile_filter_check(command, &d->filter, err);
 }
 
-static int show(const char *name, const struct report_options *o, struct strbuf *out,
-		struct error *err)
+static int report(void *options, const struct cmd_args *args, struct error *err)
 {
-	struct loaded_run l = { 0 };
-	struct lab *lab = lab_access_open(o->lab, err);
-	int failed = !lab || profile_load_named(&l, lab, name, &o->display.filter, err) ||
-		     profile_render(&l, &o->display, out, err);
-	loaded_run_release(&l);
-	return failed;
-}
-
-static int run_report(struct report_options *o, const char *command, const text_list *operands,
-		      struct strbuf *out, struct error *err)
-{
-	if (check(command, o, o->diff.count, err))
+	struct report_options *o = options;
+	const struct profile_display *d = &o->display;
+	const char *command = args->argv[0];
+	const text_list *runs = o->diff.count ? &o->diff : &args->operands;
+	bool compare = o->compare || o->diff.count;
+	struct loaded_run loaded[2] = { 0 };
+	struct strbuf out = { 0 };
+	if (check(command, o, compare, err))
 		return -1;
-	if (o->diff.count > 2 || (o->diff.count && operands->count))
+	if (o->diff.count > 2 || (o->diff.count && args->operands.count))
 		return error_set(err, EXIT_USAGE, "%s: --diff takes two runs and is all", command);
-	if (o->diff.count)
-		return diff_runs(o->lab, o->diff.items[0], o->diff.items[1], &o->display, out, err);
-	if (operands->count > 1) {
-		error_set(err, EXIT_USAGE, "%s: one RUN, not %zu", command, operands->count);
+	if (o->compare && runs->count != 2) {
+		error_set(err, EXIT_USAGE, "profile diff: two runs, A and B");
+		return error_hint(err, "'tare profile diff @1 last', for example");
+	}
+	if (!compare && runs->count > 1) {
+		error_set(err, EXIT_USAGE, "%s: one RUN, not %zu", command, runs->count);
 		return error_hint(err, "'tare profile diff A B' compares two");
 	}
-	return show(operands->count ? operands->items[0] : NULL, o, out, err);
+	struct lab *lab = lab_access_open(o->lab, err);
+	int failed = !lab;
+	for (size_t i = 0; !failed && i < (compare ? 2 : 1); i++)
+		failed = profile_load_named(
+			&loaded[i], lab, i < runs->count ? runs->items[i] : NULL, &d->filter, err);
+	if (!failed)
+		failed = compare ? render_diff(&loaded[0], &loaded[1], d, &out, err)
+				 : profile_render(&loaded[0], d, &out, err);
+	if (!failed)
+		fputs(strbuf_text(&out), stdout);
+	strbuf_release(&out);
+	loaded_run_release(&loaded[0]);
+	loaded_run_release(&loaded[1]);
+	return failed ? -1 : EXIT_DONE;
 }
 
-static int print(struct strbuf *out, int failed, const struct error *err)
+static int run(struct lab_access *lab, bool compare, const char *usage, const char *about, int argc,
+	       char **argv)
 {
-	if (!failed)
-		fputs(strbuf_text(out), stdout);
-	strbuf_release(out);
-	return failed ? cmd_fail(err) : EXIT_DONE;
+	struct report_options o = { .display = PROFILE_DISPLAY, .lab = lab, .compare = compare };
+	struct profile_display *d = &o.display;
+	const struct option_spec own[] = {
+		{ 0, "by", OPTION_CHOICE, &d->by, BY_CHOICES, "the view" },
+		{ 0, "top", OPTION_INTEGER, &d->top, "NUM", "rows (default: 20; 0: all)",
+		  .max = INT32_MAX },
+		{ 0, "percent-limit", OPTION_TEXT, &o.least, "SHARE",
+		  "only rows of at least this share, as 1% or 1" },
+		{ 0, "sort", OPTION_CHOICE, &d->sort, "self|total",
+		  "by its own samples, or with those of what it called" },
+		{ 0, "merge-inlined", OPTION_FLAG, &d->merge_inlined, NULL,
+		  "inlined functions count as their caller's" },
+		{ 0, "json", OPTION_FLAG, &o.json, NULL, "as JSON" },
+		{ 0, "csv", OPTION_FLAG, &o.csv, NULL, "as CSV" },
+		{ 0, "markdown", OPTION_FLAG, &o.markdown, NULL, "as a Markdown table" },
+		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
+	};
+	const struct option_spec two = {
+		0,	   "diff", OPTION_TEXTS,
+		&o.diff,   "A B",  "compare two runs, as 'tare profile diff'",
+		.arity = 2
+	};
+	spec_list specs = { 0 };
+	cmd_add_specs(&specs, own, sizeof own / sizeof *own);
+	profile_filter_specs(&specs, &d->filter);
+	if (!compare)
+		array_push(&specs, two);
+	array_push(&specs, (struct option_spec){ 0 });
+	int code = cmd_run(usage, about, specs.items, argc, argv, report, &o);
+	array_release(&o.diff);
+	array_release(&specs);
+	return code;
 }
 
 int profile_report(struct lab_access *lab, int argc, char **argv)
 {
-	struct report_options o = { .display = PROFILE_DISPLAY, .lab = lab };
-	spec_list specs = { 0 };
-	text_list operands = { 0 };
-	int code;
-	display_specs(&specs, &o);
-	profile_filter_specs(&specs, &o.display.filter);
-	array_push(&specs,
-		   (struct option_spec){ 0, "diff", OPTION_TEXTS, &o.diff, "A B",
-					 "compare two runs, as 'tare profile diff'", .arity = 2 });
-	array_push(&specs, (struct option_spec){ 0 });
-	if (cmd_options(
-		    "tare profile report [OPTIONS] [RUN]",
-		    "Where the time of a stored profile went; the default is the newest one, also\n"
-		    "while it is going. --by instruction --function NAME lists machine code.\n",
-		    specs.items, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		struct strbuf out = { 0 };
-		code = print(&out, run_report(&o, argv[0], &operands, &out, &err), &err);
-	}
-	array_release(&o.diff);
-	array_release(&operands);
-	array_release(&specs);
-	return code;
+	return run(lab, false, "tare profile report [OPTIONS] [RUN]",
+		   "Where the time of a stored profile went; the default is the newest one, also\n"
+		   "while it is going. --by instruction --function NAME lists machine code.\n",
+		   argc, argv);
 }
 
 int profile_diff(struct lab_access *lab, int argc, char **argv)
 {
-	struct report_options o = { .display = PROFILE_DISPLAY, .lab = lab };
-	spec_list specs = { 0 };
-	text_list operands = { 0 };
-	int code;
-	display_specs(&specs, &o);
-	profile_filter_specs(&specs, &o.display.filter);
-	array_push(&specs, (struct option_spec){ 0 });
-	if (cmd_options("tare profile diff [OPTIONS] A B",
-			"What takes more, and what less, of the time in B than in A: by function,\n"
-			"unless --by says otherwise, with the interval of the difference.\n",
-			specs.items, argc, argv, &operands, &code)) {
-		struct error err = ERROR_INIT;
-		struct strbuf out = { 0 };
-		int failed = check(argv[0], &o, true, &err);
-		if (!failed && operands.count != 2) {
-			failed = error_set(&err, EXIT_USAGE, "profile diff: two runs, A and B");
-			error_hint(&err, "'tare profile diff @1 last', for example");
-		}
-		if (!failed)
-			failed = diff_runs(o.lab, operands.items[0], operands.items[1], &o.display,
-					   &out, &err);
-		code = print(&out, failed, &err);
-	}
-	array_release(&operands);
-	array_release(&specs);
-	return code;
+	return run(lab, true, "tare profile diff [OPTIONS] A B",
+		   "What takes more, and what less, of the time in B than in A: by function,\n"
+		   "unless --by says otherwise, with the interval of the difference.\n",
+		   argc, argv);
 }

@@ -45,17 +45,11 @@ static char *read_text(const char *path)
 	invoker_begin();
 	int fd = file_open_regular(path);
 	invoker_end();
-	char *text = NULL;
-	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= FILE_MOST) {
-		size_t size = (size_t)st.st_size, done = 0;
-		text = xmalloc(size + 1);
-		for (ssize_t got; done < size; done += (size_t)got)
-			if ((got = read(fd, text + done, size - done)) <= 0)
-				break;
-		text[done] = 0;
-	}
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return NULL;
+	bool small = fstat(fd, &st) == 0 && st.st_size <= FILE_MOST;
+	char *text = small ? file_read_from(fd) : NULL;
+	close(fd);
 	return text;
 }
 

@@ -175,13 +175,9 @@ static int start(void *options, const struct cmd_args *args, struct error *err)
 
 int profile_start(struct lab_access *lab, int argc, char **argv)
 {
-	struct profile_options o;
+	struct profile_options o = { PROFILE_OPTIONS, .lab = lab, .background = true };
 	spec_list specs = { 0 };
-	profile_options_init(&o);
-	o.lab = lab;
-	o.background = true;
 	profile_record_specs(&specs, &o);
-	array_push(&specs, (struct option_spec){ 0 });
 	int code = cmd_run(
 		"tare profile start [OPTIONS]",
 		"Samples in the background until 'tare profile stop': one collector for each\n"

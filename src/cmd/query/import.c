@@ -72,7 +72,8 @@ static int import(void *options, const struct cmd_args *args, struct error *err)
 	if (o->name && lab_check_name(o->name, err))
 		return -1;
 	o->file = args->operands.items[0];
-	char *text = cmd_read_file(o->file, "query import: cannot read ", shown, &length, err);
+	char *text =
+		cmd_read_file(o->file, READ_ALL, "query import: cannot read ", shown, &length, err);
 	if (!text)
 		return -1;
 	char *line = cmd_line(args->argc, args->argv);

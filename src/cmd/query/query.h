@@ -1,41 +1,36 @@
-/* What the parts of `tare query` share. */
+/* Shared by the parts of `tare query`. */
 #ifndef TARE_CMD_QUERY_QUERY_H
 #define TARE_CMD_QUERY_QUERY_H
 
 #include "base/options.h"
+#include "cmd/kinds.h"
 #include "cmd/view.h"
 #include "lab/lab.h"
 #include "protocol/ttp/ttp.h"
 #include "report/query/report.h"
 #include "subject/experiment.h"
 
-/* How a stored run is printed. */
+/* How to print a stored run. */
 struct query_display {
 	struct lab_access *lab;
-	bool json, csv, markdown, executions, paragraphs; /* one of them, on standard output */
+	bool json, csv, markdown, executions, paragraphs; /* at most one, on standard output */
 	bool all, plans, model, checks, paper;
 	const char *ledger; /* "3" or "3@20000" */
 	const char *export_json, *export_csv, *export_markdown, *export_executions;
 };
 void query_display_specs(spec_list *into, struct query_display *d);
 int query_display_check(const struct query_display *d, struct error *err);
-/* Nothing but what was asked for may be on standard output. */
+/* Whether only the requested output may be on standard output. */
 bool query_to_stdout(const struct query_display *d);
 
 int query_print(struct lab *lab, const struct loaded_run *l, const struct query_display *d,
 		bool quiet, struct error *err);
-enum query_as {
-	QUERY_AS_TEXT,
-	QUERY_AS_JSON,
-	QUERY_AS_CSV,
-	QUERY_AS_EXECUTIONS,
-	QUERY_AS_MARKDOWN,
-	QUERY_AS_PARAGRAPHS
-};
-void query_put(const struct loaded_run *l, enum query_as as, const struct query_display *d,
-	       struct strbuf *out);
+/* In one of the forms of its kind; as CSV, with a row for each execution where that is asked for.
+ */
+void query_put(const struct loaded_run *l, enum run_form_as as, bool executions,
+	       const struct query_display *d, struct strbuf *out);
 
-/* An experiment by a file's path or the name of a built-in one. */
+/* Loads an experiment by a file's path or the name of a built-in one. */
 int query_scale(const char *text, double *scale, struct error *err); /* NULL: 0, the default */
 int query_experiment(const char *name, double scale, struct experiment *into, struct error *err);
 

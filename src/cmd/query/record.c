@@ -56,17 +56,6 @@ static void on_progress(void *context, const struct query_progress *p)
 
 /* ---- before ---- */
 
-/* Absolute, for a run that is resumed elsewhere; the caller frees. */
-static char *directory_of(const char *path)
-{
-	char *copy = xstrdup(path), *slash = strrchr(copy, '/');
-	if (slash)
-		slash[slash == copy] = '\0';
-	char *absolute = realpath(slash ? copy : ".", NULL);
-	free(copy);
-	return absolute;
-}
-
 /* Behind blanks, comments and parentheses. */
 static const char *first_word(const char *sql)
 {
@@ -119,7 +108,12 @@ static int read_experiment(struct session *s, const text_list *operands, struct 
 		if (failed)
 			return error_prefix(err, "query");
 	} else if (operands->count) {
-		q->beside = directory_of(operands->items[next]);
+		/* absolute, for a run that is resumed elsewhere */
+		char *path = xstrdup(operands->items[next]), *slash = strrchr(path, '/');
+		if (slash)
+			slash[slash == path] = '\0';
+		q->beside = realpath(slash ? path : ".", NULL);
+		free(path);
 		failed = query_experiment(operands->items[next++], q->scale, e, err);
 	} else {
 		error_set(err, EXIT_USAGE, "query: nothing to measure");
@@ -219,17 +213,6 @@ static int resume(struct session *s, const text_list *operands, struct error *er
 	       query_recording_resume(q, id, err);
 }
 
-static int print_end(struct session *s, struct error *err)
-{
-	const struct load_options how = { .paper = s->o->display.paper };
-	struct loaded_run l = { 0 };
-	struct lab *lab = s->recording.to.lab;
-	int failed = run_load(&l, lab, s->recording.run.id, &how, err) ||
-		     query_print(lab, &l, &s->o->display, s->quiet, err);
-	loaded_run_release(&l);
-	return failed;
-}
-
 /* The last lines are those that matter: what was the matter, and how to go on. */
 static int finish(struct session *s, int failed, struct error *err)
 {
@@ -238,8 +221,15 @@ static int finish(struct session *s, int failed, struct error *err)
 	int code = EXIT_DONE;
 	if (query_recording_stop(q, !failed && !q->given_up, &restoring))
 		cmd_fail(&restoring);
-	if (query_recording_end(q, failed, err, &late) ||
-	    (q->run.id && (q->stored || !failed) && print_end(s, &late)))
+	int failed_late = query_recording_end(q, failed, err, &late);
+	if (!failed_late && q->run.id && (q->stored || !failed)) {
+		const struct load_options how = { .paper = s->o->display.paper };
+		struct loaded_run l = { 0 };
+		failed_late = run_load(&l, q->to.lab, q->run.id, &how, &late) ||
+			      query_print(q->to.lab, &l, &s->o->display, s->quiet, &late);
+		loaded_run_release(&l);
+	}
+	if (failed_late)
 		code = cmd_fail(&late);
 	bool kept = query_recording_is_kept(q);
 	if (failed) {

@@ -78,36 +78,21 @@ static struct query_style style_of(const struct query_display *d)
 				     .checks = d->checks };
 }
 
-static void render_table(struct table *t, struct strbuf *out)
-{
-	table_render(t, TABLE_CSV, NULL, out);
-	table_free(t);
-}
-
-void query_put(const struct loaded_run *l, enum query_as as, const struct query_display *d,
-	       struct strbuf *out)
+void query_put(const struct loaded_run *l, enum run_form_as as, bool executions,
+	       const struct query_display *d, struct strbuf *out)
 {
 	const struct query_view v = loaded_queries(l);
 	const struct query_style style = style_of(d);
-	switch (as) {
-	case QUERY_AS_TEXT:
+	if (as == RUN_TEXT) {
 		query_text(&v, &style, out);
-		break;
-	case QUERY_AS_JSON:
+	} else if (as == RUN_JSON) {
 		query_json(&v, out);
-		break;
-	case QUERY_AS_CSV:
-		render_table(query_table(&v), out);
-		break;
-	case QUERY_AS_EXECUTIONS:
-		render_table(query_executions_table(&v), out);
-		break;
-	case QUERY_AS_MARKDOWN:
+	} else if (as == RUN_MARKDOWN) {
 		query_markdown(&v, &style, out);
-		break;
-	case QUERY_AS_PARAGRAPHS:
-		query_paragraphs(&v, out);
-		break;
+	} else {
+		struct table *t = executions ? query_executions_table(&v) : query_table(&v);
+		table_render(t, TABLE_CSV, NULL, out);
+		table_free(t);
 	}
 }
 
@@ -183,17 +168,17 @@ int query_print(struct lab *lab, const struct loaded_run *l, const struct query_
 {
 	const struct {
 		const char *path;
-		enum query_as as;
-	} all[] = { { quiet || query_to_stdout(d) ? NULL : "-", QUERY_AS_TEXT },
-		    { d->export_json, QUERY_AS_JSON },
-		    { d->export_csv, QUERY_AS_CSV },
-		    { d->export_executions, QUERY_AS_EXECUTIONS },
-		    { d->export_markdown, QUERY_AS_MARKDOWN },
-		    { d->json ? "-" : NULL, QUERY_AS_JSON },
-		    { d->csv ? "-" : NULL, QUERY_AS_CSV },
-		    { d->executions ? "-" : NULL, QUERY_AS_EXECUTIONS },
-		    { d->markdown ? "-" : NULL, QUERY_AS_MARKDOWN },
-		    { d->paragraphs ? "-" : NULL, QUERY_AS_PARAGRAPHS } };
+		enum run_form_as as;
+		bool executions;
+	} all[] = { { quiet || query_to_stdout(d) ? NULL : "-", RUN_TEXT },
+		    { d->export_json, RUN_JSON },
+		    { d->export_csv, RUN_CSV },
+		    { d->export_executions, RUN_CSV, true },
+		    { d->export_markdown, RUN_MARKDOWN },
+		    { d->json ? "-" : NULL, RUN_JSON },
+		    { d->csv ? "-" : NULL, RUN_CSV },
+		    { d->executions ? "-" : NULL, RUN_CSV, true },
+		    { d->markdown ? "-" : NULL, RUN_MARKDOWN } };
 	if (d->ledger)
 		return print_ledger(lab, l, d, err);
 	int failed = 0;
@@ -201,9 +186,15 @@ int query_print(struct lab *lab, const struct loaded_run *l, const struct query_
 		struct strbuf out = { 0 };
 		if (!all[i].path)
 			continue;
-		query_put(l, all[i].as, d, &out);
+		query_put(l, all[i].as, all[i].executions, d, &out);
 		failed = file_write(all[i].path, strbuf_text(&out), out.length, err);
 		strbuf_release(&out);
+	}
+	if (!failed && d->paragraphs) {
+		const struct query_view v = loaded_queries(l);
+		struct strbuf out = { 0 };
+		query_paragraphs(&v, &out);
+		cmd_print(&out);
 	}
 	return failed;
 }

@@ -1,4 +1,4 @@
-/* Private to `tare time`: its options, and the commands they make. */
+/* Options of `tare time`, and the commands made from them. Private to it. */
 #ifndef TARE_CMD_TIME_PLAN_H
 #define TARE_CMD_TIME_PLAN_H
 
@@ -11,10 +11,10 @@ struct time_options {
 	const char *setup, *cleanup, *reference, *shell, *input, *step;
 	text_list prepare, conclude, names, outputs, scans, lists;
 	bool no_shell, show_output, keep_outliers, no_aslr, no_padding, as_root, no_lab, json;
-	bool ledger, no_ledger, trace; /* ledger: it must be kept, and is shown whole */
+	bool ledger, no_ledger, trace; /* ledger: it must be kept, and is shown in full */
 	bool quiet, no_cutoffs;
-	int emp;	    /* the version of EMP asked for; 0: none */
-	const char *ignore; /* NULL not given, "" or "all-non-zero", or a list of codes */
+	int emp;	    /* the requested version of EMP; 0: none */
+	const char *ignore; /* NULL: not given; "" or "all-non-zero", or a list of codes */
 	int order, backend, orphans, unit, style, measure;
 	uint64_t time_limit_ns, grace_ns, min_time_ns;
 	const char *cpus, *sched, *tag, *baseline;
@@ -33,15 +33,15 @@ enum time_style_choice {
 	STYLE_NONE
 };
 
-/* Fills in what the version of EMP asked for stands for, before the plan is made. */
+/* Sets the options that the requested version of EMP implies, before the plan is made. */
 int time_apply_emp(struct time_options *o, struct error *err);
 
-/* Everything that can be judged before anything runs. */
+/* Makes the plan and checks everything that can be checked before anything runs. */
 int time_plan_make(const struct time_options *o, const text_list *operands, struct time_plan *out,
 		   struct error *err);
 
-/* Every option that shaped the run, as a JSON object; the caller frees. quiet: what was done to the
- * machine for it. */
+/* Every option that shaped the run, as a JSON object. The caller frees it. quiet: what was changed
+ * on the machine for it. */
 char *time_conditions(const struct time_options *o, const struct time_plan *p,
 		      const struct run_quiet *quiet);
 

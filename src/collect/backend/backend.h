@@ -1,6 +1,6 @@
-/* What each back end implements for collect.c. Private to collect/. Functions mean what their
- * namesakes in collect.h say. A NULL function: the back end cannot; collect.c answers as documented
- * there. */
+/* What each back end implements for collect.c. Private to collect/. The functions are documented
+ * under the same names in collect.h. NULL: the back end cannot do this, and collect.c answers as
+ * documented there. */
 #ifndef TARE_COLLECT_BACKEND_BACKEND_H
 #define TARE_COLLECT_BACKEND_BACKEND_H
 
@@ -11,9 +11,9 @@
 struct backend_ops {
 	enum backend backend;
 	const char *not_seen; /* NULL: everything is seen */
-	/* Instead of not_seen where that depends on what open() found; may be NULL. */
+	/* Used instead of not_seen if that depends on what open() found; may be NULL. */
 	const char *(*explain)(void *state);
-	/* 0, or -1 with the reason in err when this process may not use it. self: tare's pid. */
+	/* Returns -1 with the reason in err if this process may not use it. */
 	int (*open)(void **state, struct error *err);
 	void (*close)(void *state);
 	int (*keep_ledger)(void *state, bool trace, struct error *err);
@@ -21,8 +21,8 @@ struct backend_ops {
 	int (*snapshot)(void *state, struct image *image, struct error *err);
 	void (*arm)(void *state);
 	int (*adopt)(void *state, pid_t root, struct error *err);
-	void (*listen)(void *state); /* never NULL; always before arm_running */
-	/* Flags of the thread and the process themselves are set by collect.c. */
+	void (*listen)(void *state); /* never NULL; always called before arm_running */
+	/* collect.c flags the thread and the process themselves. */
 	int (*arm_running)(void *state, const struct collector_running *who, struct error *err);
 	void (*disarm)(void *state);
 	int (*fd)(void *state);
@@ -36,22 +36,21 @@ struct backend_ops {
 
 extern const struct backend_ops plain_backend, netlink_backend, bpf_backend;
 
-/* The receive buffers of the netlink back end, in bytes: for tests of what happens when they fill.
- */
+/* Sets the receive buffers of the netlink back end, in bytes, so that tests can fill them. */
 void netlink_set_buffers(void *state, int bytes);
 
-/* Adds a zeroed record at the end; the memory grows as needed. */
+/* Appends a zeroed record and grows the memory as needed. */
 struct task_record *image_add(struct image *image);
 
-/* Adds what a task used in all to the totals of its tree. */
+/* Adds everything a task used to the totals of its tree. */
 void totals_add(struct totals *totals, const struct task_record *task);
-/* Adds what wait4() said of a child and of all it had waited for: these measures only. */
+/* Adds what wait4() reported for a child and all it had waited for. Only these measures: */
 #define USAGE_MEASURES                                                                           \
 	(UINT64_C(1) << TASK_EXEC | UINT64_C(1) << TASK_USER | UINT64_C(1) << TASK_SYSTEM |      \
 	 UINT64_C(1) << TASK_MIN_FLT | UINT64_C(1) << TASK_MAJ_FLT | UINT64_C(1) << TASK_NVCSW | \
 	 UINT64_C(1) << TASK_NIVCSW)
 void totals_add_usage(struct totals *totals, const struct rusage *usage, bool is_root);
-/* Takes off what base has, measure by measure, down to 0 at most. base may be NULL. */
+/* Subtracts base, measure by measure, down to 0 at most. base may be NULL. */
 void totals_subtract(struct totals *totals, const struct totals *base);
 
 #endif

@@ -42,8 +42,7 @@ static int load(struct bpf_state *s, struct error *err)
 {
 	s->skel = tasks_bpf__open();
 	if (!s->skel)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot open the BPF programs: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot open the BPF programs");
 	s->skel->rodata->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	s->skel->rodata->self_tgid = getpid();
 	s->skel->rodata->ring_half = bpf_map__max_entries(s->skel->maps.exits) / 2;
@@ -58,8 +57,7 @@ static int load(struct bpf_state *s, struct error *err)
 				 strerror(-failed));
 	s->ring = ring_buffer__new(bpf_map__fd(s->skel->maps.exits), on_exit_record, s, NULL);
 	if (!s->ring)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot map the BPF ring buffer: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot map the BPF ring buffer");
 	return 0;
 }
 
@@ -100,8 +98,7 @@ static int bpf_snapshot(void *state, struct image *image, struct error *err)
 	image->begin_ns = clock_monotonic_ns();
 	CLOSED int fd = bpf_iter_create(bpf_link__fd(s->skel->links.snapshot));
 	if (fd < 0)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot read the tasks: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot read the tasks");
 	size_t used = 0, size = sizeof *image->tasks;
 	for (;;) {
 		image->tasks = array_grow(image->tasks, &image->capacity, used / size + 160, size);
@@ -168,8 +165,7 @@ static int bpf_arm_running(void *state, const struct collector_running *who, str
 	__atomic_store_n(&b->maker_tgid, who->maker, __ATOMIC_SEQ_CST);
 	b->enlisted_tgid = who->process;
 	if (who->process && kernel_visit_tasks(s->skel->progs.enlist, 0, who->process))
-		failed = error_set(err, EXIT_ENVIRONMENT, "cannot read the tasks: %s",
-				   strerror(errno));
+		failed = error_errno(err, EXIT_ENVIRONMENT, "cannot read the tasks");
 	else if (who->process && !has_members(s))
 		failed = error_set(err, EXIT_SUBJECT, "process %d is gone", (int)who->process);
 	else if (s->keeper)
@@ -296,11 +292,10 @@ static void measure_cost(struct bpf_state *s)
 	if (child > 0)
 		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 			;
-	struct image exits = { 0 };
+	SCOPED(image_release) struct image exits = { 0 };
 	struct totals totals;
 	uint64_t lost;
 	bpf_finish(s, NULL, &exits, &totals, &lost);
-	image_release(&exits);
 	ledger_keeper_set_cost(s->keeper, event_ns);
 	munmap(event_ns, LEDGER_EVENTS * sizeof *event_ns);
 }

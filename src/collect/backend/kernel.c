@@ -39,6 +39,11 @@ struct btf *kernel_btf(struct error *err)
 	return btf;
 }
 
+void kernel_btf_release(struct btf **btf)
+{
+	btf__free(*btf);
+}
+
 int kernel_refused(const char *deed, const char *programs, int number, struct error *err)
 {
 	if (number != EPERM && number != EACCES)

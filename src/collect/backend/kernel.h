@@ -13,44 +13,44 @@ struct bpf_map;
 struct bpf_program;
 struct btf;
 
-/* libbpf keeps what it thinks to itself: errors are told in our own words. */
+/* Silences libbpf's own messages; errors are reported in tare's words. */
 void kernel_quiet(void);
 
-/* The kernel's types, or NULL with an error; quiets libbpf, too. */
+/* The kernel's types, or NULL with an error. Also silences libbpf. */
 struct btf *kernel_btf(struct error *err);
+void kernel_btf_release(struct btf **btf); /* for SCOPED() */
 
-/* Says that programs ("program of a watch") could not be loaded; without privileges, that nobody
- * may watch this deed. */
+/* Sets the error that the kernel refused programs ("program of a watch") or, without privileges,
+ * that this user may not watch `deed`. */
 int kernel_refused(const char *deed, const char *programs, int number, struct error *err);
 
-/* Deletes all entries of a map, whose keys are at most 16 bytes long. */
+/* Deletes all entries of a map whose keys are at most 16 bytes long. */
 void kernel_empty_map(int map);
 
-/* BPF programs see the pids of the initial namespace; in another one they would name other
- * processes. */
+/* BPF programs see the pids of the initial namespace, which mean other processes in another one. */
 bool kernel_tells_our_pids(void);
 
-/* "sched_switch" of SEC("tp_btf/sched_switch"). */
+/* "sched_switch" for SEC("tp_btf/sched_switch"). */
 const char *program_tracepoint(const struct bpf_program *p);
-/* It has the tracepoint, and of NAME_entry and NAME_exit both: one without the other would be worse
- * than neither. */
+/* Whether the kernel has the tracepoint and, for NAME_entry or NAME_exit, also its counterpart: one
+ * without the other would be worse than neither. */
 bool kernel_has_pair(const struct btf *btf, const char *name);
 
-/* Where the hypervisor's clock of stolen time is, relative to a CPU's run queue. False: not known,
- * or nothing counts there. */
+/* The place of the hypervisor's clock of stolen time, relative to a CPU's run queue. False:
+ * unknown, or nothing is counted there. */
 bool kernel_steal(const struct btf *btf, int64_t *from_rq);
 bool kernel_is_guest(void);
-/* Where a per-CPU variable is, relative to its CPU's run queue. */
+/* The place of a per-CPU variable, relative to its CPU's run queue. */
 bool kernel_from_rq(const struct btf *btf, const char *variable, int64_t *from_rq);
-/* Where functions are; 0: not told. Takes some 50 ms. */
+/* The addresses of functions; 0: unknown. Takes about 50 ms. */
 void kernel_functions(const char *const *names, uint64_t *addresses, size_t count);
-/* Runs an iterator once, over these tasks at least (0: none): it has to look itself. -1 with errno.
- */
+/* Runs an iterator once over at least these tasks (0: none). It may visit others, so the program
+ * must check. Returns -1 with errno. */
 int kernel_visit_tasks(const struct bpf_program *p, pid_t thread, pid_t process);
-/* Until every CPU has left the BPF programs that it is in now. */
+/* Waits until every CPU has left the BPF programs that it is in now. */
 void kernel_wait_for_programs(void);
-/* The memory of a BPF map that can be mapped; *size: rounded to pages; at_once: no page will have
- * to be faulted in. NULL with errno. */
+/* Maps the memory of a BPF map; *size is rounded to pages. at_once: no page has to be faulted in
+ * later. NULL with errno. */
 void *kernel_map_memory(struct bpf_map *map, size_t bytes, bool at_once, size_t *size);
 
 #endif

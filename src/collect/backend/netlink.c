@@ -346,26 +346,24 @@ static int netlink_open(void **state, struct error *err)
 {
 	struct netlink *n = xcalloc(1, sizeof *n);
 	n->epoll = -1;
-	if (procfs_open(&n->proc, err) != 0 || taskstats_open(&n->listener, err) != 0 ||
-	    taskstats_open(&n->questions, err) != 0) {
-		netlink_close(n);
-		return -1;
+	bool opened = procfs_open(&n->proc, err) == 0 && taskstats_open(&n->listener, err) == 0 &&
+		      taskstats_open(&n->questions, err) == 0;
+	if (opened) {
+		/* without it the tree is found by parent ids */
+		connector_open(&n->connector, NULL);
+		netlink_set_buffers(n, BUFFER_BYTES);
+		opened = taskstats_listen(&n->listener, err) == 0;
 	}
-	connector_open(&n->connector, NULL); /* without it the tree is found by parent ids */
-	netlink_set_buffers(n, BUFFER_BYTES);
-	if (taskstats_listen(&n->listener, err) != 0) {
-		netlink_close(n);
-		return -1;
+	n->epoll = opened ? epoll_create1(EPOLL_CLOEXEC) : -1;
+	if (n->epoll >= 0 && watch(n, n->listener.socket) == 0 &&
+	    watch(n, n->connector.socket) == 0) {
+		*state = n;
+		return 0;
 	}
-	n->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (n->epoll < 0 || watch(n, n->listener.socket) != 0 ||
-	    watch(n, n->connector.socket) != 0) {
+	if (opened)
 		error_errno(err, EXIT_ENVIRONMENT, "cannot watch the netlink sockets");
-		netlink_close(n);
-		return -1;
-	}
-	*state = n;
-	return 0;
+	netlink_close(n);
+	return -1;
 }
 
 static const char *netlink_explain(void *state)

@@ -1,5 +1,5 @@
-/* The parsing behind overall_read() (collect/collect.h), on text, so that it can be tested. Each
- * sets what it finds, with its bit in present, and leaves the rest alone. */
+/* The parsers behind overall_read() (collect/collect.h), which work on text so that they can be
+ * tested. Each sets what it finds, with its bit in present, and leaves the rest alone. */
 #ifndef TARE_COLLECT_BACKEND_OVERALL_H
 #define TARE_COLLECT_BACKEND_OVERALL_H
 

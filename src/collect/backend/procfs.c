@@ -322,14 +322,13 @@ void procfs_each_thread(struct procfs *p, pid_t tgid, unsigned files, procfs_vis
 	CLOSED int directory = openat(p->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
 		return;
-	procfs_pids tids = { 0 };
+	FREED procfs_pids tids = { 0 };
 	list_numbers(p, directory, &tids);
 	for (size_t i = 0; i < tids.count; i++) {
 		if (tids.items[i] != tgid &&
 		    procfs_task(p, tgid, tids.items[i], files, &task, &extra))
 			each(context, &task, &extra);
 	}
-	array_release(&tids);
 }
 
 static int list_processes(struct procfs *p, procfs_pids *pids, struct error *err)
@@ -343,18 +342,17 @@ static int list_processes(struct procfs *p, procfs_pids *pids, struct error *err
 int procfs_each(struct procfs *p, unsigned files, procfs_visitor *each, void *context,
 		struct error *err)
 {
-	procfs_pids pids = { 0 };
+	FREED procfs_pids pids = { 0 };
 	int failed = list_processes(p, &pids, err);
 	for (size_t i = 0; i < pids.count; i++)
 		procfs_each_thread(p, pids.items[i], files, each, context);
-	array_release(&pids);
 	return failed;
 }
 
 int procfs_each_process(struct procfs *p, unsigned files, procfs_visitor *each, void *context,
 			struct error *err)
 {
-	procfs_pids pids = { 0 };
+	FREED procfs_pids pids = { 0 };
 	int failed = list_processes(p, &pids, err);
 	for (size_t i = 0; i < pids.count; i++) {
 		struct task_record leader;
@@ -362,7 +360,6 @@ int procfs_each_process(struct procfs *p, unsigned files, procfs_visitor *each, 
 		if (procfs_task(p, pids.items[i], pids.items[i], files, &leader, &extra))
 			each(context, &leader, &extra);
 	}
-	array_release(&pids);
 	return failed;
 }
 
@@ -375,26 +372,22 @@ static void add_child(void *context, struct task_record *task, const struct stat
 
 void procfs_children(struct procfs *p, procfs_pids *into)
 {
-	procfs_pids threads = { 0 };
+	FREED procfs_pids threads = { 0 };
 	bool told = false;
-	int directory = openat(p->proc, "self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLOSED int directory = openat(p->proc, "self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory >= 0)
 		list_numbers(p, directory, &threads);
 	for (size_t i = 0; i < threads.count; i++) {
 		char path[64];
 		snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)threads.items[i]);
-		char *text = file_read(path);
+		FREED char *text = file_read(path);
 		if (!text)
 			continue;
 		told = true;
 		struct cursor c = { text, text + strlen(text) };
 		for (uint64_t child; take_number(&c, &child);)
 			array_push(into, (pid_t)child);
-		free(text);
 	}
-	if (directory >= 0)
-		close(directory);
-	array_release(&threads);
 	if (!told) /* a kernel without CONFIG_PROC_CHILDREN */
 		procfs_each_process(p, PROCFS_STAT, add_child, into, NULL);
 }

@@ -1,5 +1,5 @@
-/* The kernel's taskstats interface (generic netlink): what a task used, asked for or told at its
- * exit. Needs CAP_NET_ADMIN in the first user and pid namespaces. Private to collect/.
+/* The kernel's taskstats interface (generic netlink): what a task used, on request or at its exit.
+ * Needs CAP_NET_ADMIN in the initial user and pid namespaces. Private to collect/.
  *
  * TASK_USER and TASK_SYSTEM from here are the raw ticks. */
 #ifndef TARE_COLLECT_BACKEND_TASKSTATS_H
@@ -22,29 +22,29 @@ struct taskstats_link {
 
 /* The socket is non-blocking. */
 int taskstats_open(struct taskstats_link *link, struct error *err);
-/* From now on every exit on any CPU is told to this link. */
+/* From now on the link receives every exit on any CPU. */
 int taskstats_listen(struct taskstats_link *link, struct error *err);
 void taskstats_close(struct taskstats_link *link);
 
-/* One task, as in a message. present, value, tid, tgid (0: this kernel does not say), ppid, comm,
- * policy, prio (-1 for a real-time task: not told) and exit_code are set. */
+/* One task from a message. It sets present, value, tid, tgid (0: this kernel does not say), ppid,
+ * comm, policy, prio (-1 for a real-time task: unknown) and exit_code. */
 struct taskstats_answer {
 	struct task_record task;
 	uint64_t lived_ns;
-	uint32_t sequence; /* of the question; 0: an exit */
+	uint32_t sequence; /* of the request; 0: an exit */
 };
 
-/* Calls take for every message that has come, without waiting; returns how many. */
+/* Calls take for every message that has arrived, without waiting. Returns how many there were. */
 typedef void taskstats_taker(void *context, struct taskstats_answer *answer);
 size_t taskstats_receive(struct taskstats_link *link, bool delays, taskstats_taker *take,
 			 void *context);
 
-/* Asks about `count` tasks; take sees those that exist, sequence being the index from 1. */
+/* Asks about `count` tasks. take sees those that exist; sequence is the index from 1. */
 void taskstats_ask(struct taskstats_link *link, const struct task_record *tasks, size_t count,
 		   bool delays, taskstats_taker *take, void *context);
 
-/* From a message whose outer length was checked, or a struct taskstats of whatever length the
- * kernel has. delays: the kernel keeps block-I/O delays. False: not understood. */
+/* Parses a message whose outer length was checked, or a struct taskstats of any length. delays: the
+ * kernel keeps block-I/O delays. False: not understood. */
 bool taskstats_parse(const struct nlmsghdr *message, bool delays, struct taskstats_answer *into);
 bool taskstats_decode(const void *bytes, size_t length, bool delays, struct taskstats_answer *into);
 

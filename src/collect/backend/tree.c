@@ -105,12 +105,11 @@ void tree_scan(const struct tree *tree, struct procfs *p, kin_list *list)
 
 void tree_children(const struct tree *tree, struct procfs *p, pid_list *pids)
 {
-	procfs_pids children = { 0 };
+	FREED procfs_pids children = { 0 };
 	procfs_children(p, &children);
 	for (size_t i = 0; i < children.count; i++)
 		if (!tree_is_helper(tree, children.items[i]))
 			array_push(pids, children.items[i]);
-	array_release(&children);
 }
 
 void tree_flag(const struct tree *tree, struct image *image)

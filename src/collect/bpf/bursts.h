@@ -1,4 +1,4 @@
-/* What bursts.bpf.c tells. Shared with user space. */
+/* What bursts.bpf.c reports. Shared with user space. */
 #ifndef TARE_COLLECT_BPF_BURSTS_H
 #define TARE_COLLECT_BPF_BURSTS_H
 
@@ -7,17 +7,17 @@ enum { BURST_IS_KERNEL = 1, BURST_IS_OWN = 2 };
 #define BURST_SLOTS_LOG2 9
 #define BURST_SLOTS (1u << BURST_SLOTS_LOG2) /* of each CPU */
 
-/* Turns of one process on one CPU. One line of a cache. */
+/* Turns of one process on one CPU. It fits a cache line. */
 struct burst_record {
-	__u64 begin_ns; /* CLOCK_MONOTONIC; 0: there is none, or it is being written */
+	__u64 begin_ns; /* CLOCK_MONOTONIC; 0: empty, or being written */
 	__u64 end_ns;
 	__u64 busy_ns;
 	__u64 start_ns; /* CLOCK_BOOTTIME, of the process */
 	__s32 pid;
-	__u16 turns; /* 65535: or more */
+	__u16 turns; /* 65535: that many or more */
 	__u16 flags;
-	__u32 slot;   /* where it is or was: BURST_SLOTS for each CPU */
-	__u32 signal; /* tells processes apart that have had the same PID */
+	__u32 slot;   /* its place: BURST_SLOTS for each CPU */
+	__u32 signal; /* distinguishes processes that had the same PID */
 	char comm[16];
 };
 

@@ -1,4 +1,4 @@
-/* What devices.bpf.c tells. Shared with user space. */
+/* What devices.bpf.c reports. Shared with user space. */
 #ifndef TARE_COLLECT_BPF_DEVICES_H
 #define TARE_COLLECT_BPF_DEVICES_H
 
@@ -9,17 +9,17 @@
 enum device_request_flag {
 	DEVICE_WRITE = 1,
 	DEVICE_MERGED = 2, /* into another request, which has its bytes from then on */
-	DEVICE_UNTOLD = 4, /* its end was not told: end_ns is when it was seen to be over */
+	DEVICE_UNTOLD = 4, /* its end was not reported: end_ns is when it was found to be over */
 };
 
-#define DEVICE_IN_FLIGHT (~0ull) /* the end of one that was not over when tare looked */
+#define DEVICE_IN_FLIGHT (~0ull) /* the end of a request that was not over when tare looked */
 
-/* One request, from when it was submitted until the device was done with it. */
+/* One request, from its submission to its completion by the device. */
 struct device_request {
 	__u64 begin_ns, end_ns; /* CLOCK_MONOTONIC */
 	__u32 device;		/* major << 20 | minor */
 	__u32 bytes;
-	__s32 tid, tgid; /* of the submitter; 0: submitted before anybody looked */
+	__s32 tid, tgid; /* of the submitter; 0: submitted before tare looked */
 	__u32 flags;
 	__u32 unused;
 };
@@ -28,7 +28,7 @@ struct device_control {
 	__u32 active;
 	__s32 in_flight;
 	__u64 begin_ns;
-	__u64 end_ns; /* requests that begin from here on are not kept; 0: not yet known */
+	__u64 end_ns; /* requests that begin later are not kept; 0: not known yet */
 	__u64 lost;   /* requests without room */
 };
 

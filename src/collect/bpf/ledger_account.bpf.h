@@ -1,4 +1,4 @@
-/* Where time is entered: under the threads, and by the wall clock. Part of ledger.bpf.c. */
+/* Accounts for time, by thread and by the wall clock. Part of ledger.bpf.c. */
 #ifndef TARE_COLLECT_BPF_LEDGER_ACCOUNT_BPF_H
 #define TARE_COLLECT_BPF_LEDGER_ACCOUNT_BPF_H
 
@@ -22,7 +22,7 @@ ONCE int spill(u32 key, u64 ns, u64 count)
 	return 0;
 }
 
-/* One thread is worked upon by one CPU at a time. */
+/* Only one CPU at a time works on a thread. */
 ONCE int enter_name(struct ledger_slot *t, u32 key, u64 ns, u32 count)
 {
 	if (!t)
@@ -57,8 +57,8 @@ static __always_inline bool is_alone(void)
 	return control.window && control.in_state[LEDGER_RUN] == 1;
 }
 
-/* Enters the time up to now on this CPU. open: this program can be interrupted by that of a hard
- * interrupt. ended: interrupts that end now, 1 or 0. */
+/* Accounts for the time up to now on this CPU. open: the program of a hard interrupt may interrupt
+ * this one. ended: how many interrupts end now, 1 or 0. */
 static __always_inline void advance(struct ledger_cpu *c, u64 now, bool open, u32 ended)
 {
 	u64 stolen = 0, mark;
@@ -68,7 +68,7 @@ static __always_inline void advance(struct ledger_cpu *c, u64 now, bool open, u3
 		mark = c->mark_ns;
 		c->mark_ns = now;
 	}
-	if (now <= mark) { /* one came after the clock was read: it has entered more */
+	if (now <= mark) { /* an interrupt after the clock was read has accounted for more */
 		c->mark_ns = mark;
 		return;
 	}
@@ -118,10 +118,10 @@ static __always_inline void advance(struct ledger_cpu *c, u64 now, bool open, u3
 	}
 }
 
-/* ---- the subject as a whole, by the wall clock ----
+/* ---- the whole subject, by the wall clock ----
  *
- * in_state counts threads by state. A stretch is entered when its cause may end. Whatever order two
- * CPUs come in, each piece of time is taken off the mark once, so the entries add up. */
+ * in_state counts threads by state. A period is accounted for when its cause may end. Whatever the
+ * order of two CPUs, each piece of time is taken off the mark once, so the entries add up. */
 
 static __always_inline u32 waits_for(void)
 {
@@ -139,7 +139,7 @@ static __always_inline void enter_wall(u32 cause, u64 now)
 	__sync_fetch_and_add(&control.wall_ns[cause], now - mark);
 }
 
-/* The first ns of the stretch that goes on, under another cause than the rest of it. */
+/* Accounts for the first ns of the current period under a different cause than the rest. */
 static __always_inline void enter_wall_part(u32 cause, u64 ns)
 {
 	__sync_fetch_and_add(&control.wall_mark_ns, ns);

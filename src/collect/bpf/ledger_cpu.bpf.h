@@ -15,14 +15,14 @@ static __always_inline u32 take_other(void)
 		if (bpf_map_pop_elem(&free_others, &index))
 			return 0;
 		struct ledger_outsider *o = other_of(index);
-		/* a thread that waited long may have come to name it after all */
+		/* a thread that waited long may have named it meanwhile */
 		if (o && !o->delayed_ns && !o->io_delayed_ns)
 			return index;
 	}
 	return 0;
 }
 
-/* An ended task that held nothing up makes room where that is short. */
+/* An ended task that delayed nothing makes room if that is short. */
 ONCE int leave_other(u32 index)
 {
 	struct ledger_outsider *o = other_of(index), none = {};
@@ -53,7 +53,7 @@ static __always_inline long register_task(u64 key, u32 occupant)
 {
 	struct known k = { .occupant = occupant, .generation = control.generation };
 	struct known *old = bpf_map_lookup_elem(&tasks, &key);
-	if (old) { /* of an execution before */
+	if (old) { /* from an earlier execution */
 		*old = k;
 		return 0;
 	}
@@ -89,7 +89,7 @@ static __always_inline u32 known_occupant(struct task_struct *t)
 	return k && k->generation == control.generation ? k->occupant : OCCUPANT_IDLE;
 }
 
-/* Most switches on a CPU are between the same few. */
+/* Most switches on a CPU are between the same few tasks. */
 static __always_inline struct ledger_met *met_as(struct ledger_cpu *c, struct task_struct *t,
 						 s32 pid)
 {
@@ -115,7 +115,7 @@ static __always_inline u32 occupant_of(struct ledger_cpu *c, struct task_struct 
 	return occupant;
 }
 
-/* Of the current task. */
+/* The occupant for the current task. */
 ONCE u32 occupant_now(struct ledger_cpu *c)
 {
 	return c ? occupant_of(c, bpf_get_current_task_btf()) : OCCUPANT_IDLE;
@@ -146,7 +146,7 @@ ONCE int begin_cpu(struct ledger_cpu *c)
 	return 0;
 }
 
-/* This CPU's state; at its first event in an execution not even who has it is known. */
+/* The state of this CPU. At its first event in an execution, not even its occupant is known. */
 static __always_inline struct ledger_cpu *this_cpu(void)
 {
 	struct ledger_cpu *c = cpu_at(bpf_get_smp_processor_id());
@@ -211,8 +211,8 @@ ONCE int enter_queue(struct ledger_slot *t, u32 occupant, u64 ns)
 	return 0;
 }
 
-/* The part of the wait before `until` that falls into one burst, counted back from the last one.
- * Returns what it goes back to, 0 where no burst is known. */
+/* Accounts for the part of the wait before `until` that falls into one burst, counted back from the
+ * last. Returns where that part begins; 0 if no burst is known. */
 ONCE u64 enter_burst(struct ledger_slot *t, struct ledger_cpu *c, u32 back, u64 until)
 {
 	if (!t || !c)
@@ -227,8 +227,7 @@ ONCE u64 enter_burst(struct ledger_slot *t, struct ledger_cpu *c, u32 back, u64 
 	return begin;
 }
 
-/* A thread has been queued on CPU c until now: under the names of those who had the CPU, the last
- * first. */
+/* A thread was queued on CPU c until now. Attributes the time to those who had it, last first. */
 ONCE int settle_queue(struct ledger_slot *t, struct ledger_cpu *c, u64 now, bool turn_goes_on)
 {
 	if (!t || !c)
@@ -257,7 +256,7 @@ ONCE int settle_queue(struct ledger_slot *t, struct ledger_cpu *c, u64 now, bool
 	return 0;
 }
 
-/* Mostly one task had the CPU all the while. */
+/* Usually one task had the CPU all the time. */
 static __always_inline void leave_queue(struct ledger_slot *t, struct ledger_cpu *c, u64 now)
 {
 	struct ledger_burst *last = &c->bursts[(c->head - 1) & (LEDGER_BURSTS - 1)];

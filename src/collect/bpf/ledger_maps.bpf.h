@@ -1,4 +1,4 @@
-/* The maps of the ledger, and small things. Part of ledger.bpf.c. */
+/* The maps of the ledger, and small helpers. Part of ledger.bpf.c. */
 #ifndef TARE_COLLECT_BPF_LEDGER_MAPS_BPF_H
 #define TARE_COLLECT_BPF_LEDGER_MAPS_BPF_H
 
@@ -27,8 +27,8 @@
 #define TASK_FROZEN 0x8000
 #define PF_IO_WORKER 0x10
 #define PF_KTHREAD 0x200000
-#define TS_COMPAT 2 /* thread_info.status of x86: in a call of the 32-bit table */
-/* A hypervisor takes longer to give a CPU to another and take it back. */
+#define TS_COMPAT 2 /* thread_info.status on x86: in a call of the 32-bit table */
+/* A hypervisor needs longer than this to give a CPU to another guest and take it back. */
 #define STEAL_SHORTEST_NS 5000
 #define S_IFMT 0170000
 #define S_IFIFO 0010000
@@ -36,9 +36,9 @@
 
 const volatile __s32 self_tgid = 0;
 const volatile __u32 steal_known = 0;
-const volatile __s64 steal_from_rq = 0; /* address of steal_time less that of the run queue */
+const volatile __s64 steal_from_rq = 0; /* address of steal_time minus that of the run queue */
 const volatile __u32 tracing = 0;
-const volatile __u32 hands_on = 0; /* the last switch of a task, to ends */
+const volatile __u32 hands_on = 0; /* passes the last switch of a task on to `ends` */
 const volatile __u64 ring_half = 32 << 20;
 const volatile __u8 call_class[LEDGER_CALLS] = {};
 
@@ -98,7 +98,7 @@ struct {
 } members SEC(".maps");
 
 /* The program of tasks.bpf.c for the last switch of a task. Two programs on one tracepoint cost
- * much more than one: the kernel then calls each indirectly. So this one hands on to that. */
+ * much more than one, because the kernel then calls each indirectly. So this one calls that. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -106,22 +106,21 @@ struct {
 	__type(value, u32);
 } ends SEC(".maps");
 
-/* Slots of threads that have ended and were folded. */
+/* Slots of threads that ended and were folded. */
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK);
 	__uint(max_entries, LEDGER_SLOTS);
 	__type(value, u32);
 } free_slots SEC(".maps");
 
-/* Records of tasks outside the subject that have ended; in order, so that one is used again late.
- */
+/* Records of ended tasks outside the subject. A queue, so that each is reused late. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, LEDGER_OTHERS);
 	__type(value, u32);
 } free_others SEC(".maps");
 
-/* What those had been: told apart no longer by process. */
+/* Sums of those records, by name instead of by process. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -133,8 +132,7 @@ struct spill {
 	__u64 ns, count;
 };
 
-/* Names that found no room in a slot, or whose thread was folded: told apart no longer by thread.
- */
+/* Names without room in a slot, or whose thread was folded: summed over threads. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 8192);
@@ -160,13 +158,13 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096); /* set before loading when tracing */
+	__uint(max_entries, 4096); /* set before loading if tracing */
 } stream SEC(".maps");
 
-/* The kernel verifies a function that is not static on its own, not again at each call. */
+/* The kernel verifies a non-static function once, not again at each call. */
 #define ONCE __noinline
 
-/* ---- small things ---- */
+/* ---- small helpers ---- */
 
 static __always_inline struct ledger_slot *slot_of(u32 occupant)
 {
@@ -207,7 +205,7 @@ static __always_inline int lose(void)
 	return 0;
 }
 
-/* What tare costs while the root lives. */
+/* Counts what tare costs while the root lives. */
 static __always_inline void count_event(struct ledger_cpu *c, u32 kind)
 {
 	if (!control.window)

@@ -12,14 +12,14 @@ static __always_inline struct ledger_device *device_at(u32 index)
 	return bpf_map_lookup_elem(&devices, &index);
 }
 
-/* Enters the time of a device up to now: each request in flight has an equal share of it. */
+/* Accounts for the time of a device up to now: each request in flight has an equal share of it. */
 ONCE int advance_device(struct ledger_device *d, u64 now)
 {
 	if (!d)
 		return 0;
 	u64 mark = __sync_lock_test_and_set(&d->mark_ns, now);
 	s64 all = d->in_flight, own = d->own;
-	if (now < mark) /* another CPU was later, but came first */
+	if (now < mark) /* another CPU with a later time came first */
 		d->mark_ns = mark;
 	if (now <= mark || !mark || all <= 0)
 		return 0;
@@ -97,7 +97,7 @@ ONCE int settle_block(struct ledger_slot *t, u64 now)
 		other = d->other_ns - t->io_other_ns;
 		own = d->own_ns - t->io_own_ns;
 	}
-	if (!d) /* which device it is is not known, still less whom it serves */
+	if (!d) /* the device is unknown, and so is whom it serves */
 		own = left;
 	if (other > left)
 		other = left;
@@ -139,7 +139,7 @@ static __always_inline u32 cause_by_file(struct task_struct *t, u32 fd)
 	return kind == S_IFIFO ? LEDGER_PIPE : kind == S_IFSOCK ? LEDGER_SOCKET : LEDGER_SLEEP;
 }
 
-/* Why a task sleeps, by the call it is in; also notes that call. */
+/* Why a task sleeps, by the call it is in. Also notes that call. */
 static __always_inline u32 cause_by_call(struct ledger_slot *slot, struct task_struct *t, u32 state)
 {
 	long call = -1;
@@ -179,7 +179,7 @@ static __always_inline u32 cause_by_call(struct ledger_slot *slot, struct task_s
 	return cause > LEDGER_FAULT && cause < LEDGER_STOPPED ? cause : LEDGER_SLEEP;
 }
 
-/* The same for the current task, which goes to sleep. */
+/* Like cause_by_call(), for the current task, which is going to sleep. */
 ONCE u32 why_asleep(struct ledger_slot *slot, u32 state)
 {
 	return slot ? cause_by_call(slot, bpf_get_current_task_btf(), state) : LEDGER_SLEEP;
@@ -194,7 +194,7 @@ static __always_inline bool is_throttled(struct task_struct *t)
 	return false;
 }
 
-/* Ends a sleep, whatever it was. */
+/* Ends a sleep of any kind. */
 ONCE int settle_sleep(struct ledger_slot *t, u64 now)
 {
 	if (!t)

@@ -1,5 +1,6 @@
-/* Stacks: the kernel's own as it tells it, the user's by the rows of .eh_frame that tare put into a
- * map (binary/unwind.h), by frame pointers where there are none. Private to profile.bpf.c. */
+/* Walks stacks: the kernel's own with its helper, the user's by the rows of .eh_frame that tare put
+ * into a map (binary/unwind.h), or by frame pointers if there are none. Private to
+ * profile.bpf.c. */
 #ifndef TARE_COLLECT_BPF_PROFILE_WALK_BPF_H
 #define TARE_COLLECT_BPF_PROFILE_WALK_BPF_H
 
@@ -11,17 +12,17 @@ typedef s16 int16_t;
 
 #define ROW_STEPS 13	      /* rows of a page are at most 4096 */
 #define SPAN_STEPS 8	      /* 2^7 spans */
-#define FRAME_MOST (8u << 20) /* farther up no frame pointer leads */
+#define FRAME_MOST (8u << 20) /* a frame pointer does not point farther up than this */
 
 #define PF_KTHREAD 0x200000
 
 enum followed {
-	FOLLOWED_NOT,	 /* no room: the instruction alone */
-	FOLLOWED,	 /* what->stack is it */
-	FOLLOWED_DUMPED, /* tare will */
+	FOLLOWED_NOT,	 /* no room: only the instruction */
+	FOLLOWED,	 /* what->stack is set */
+	FOLLOWED_DUMPED, /* tare will unwind it */
 };
 
-/* As enum stack_end of record/profile.h. */
+/* As in enum stack_end of record/profile.h. */
 enum { END_LEAF, END_COMPLETE, END_LIMIT, END_BROKEN };
 
 struct place {
@@ -30,9 +31,9 @@ struct place {
 };
 
 const volatile __u32 follow_stacks = 0;
-const volatile __u32 row_mask = 0;  /* rows in the map, a power of 2, less 1 */
-const volatile __u32 use_rows = 0;  /* else frame pointers alone */
-const volatile __u32 dump_room = 0; /* above it tare is woken */
+const volatile __u32 row_mask = 0;  /* number of rows in the map, a power of 2, minus 1 */
+const volatile __u32 use_rows = 0;  /* otherwise only frame pointers */
+const volatile __u32 dump_room = 0; /* above this, tare is woken */
 
 struct profile_control control = {};
 
@@ -124,12 +125,12 @@ static __always_inline bool place_of_kernel(struct place *r, struct pt_regs *reg
 /* ---- one frame ---- */
 
 struct walk {
-	u64 ip, sp, bp; /* ip: an address inside of the call, but of the first frame */
+	u64 ip, sp, bp; /* ip is an address inside the call, except for the first frame */
 	u32 space;	/* NO_SPACE: none */
 	u32 count, end;
 	u32 outside;   /* an address was in no span */
 	u32 span;      /* of the last frame */
-	u32 signal;    /* it was a signal\'s */
+	u32 signal;    /* it was a signal frame */
 	u32 where, at; /* where the addresses go */
 	u64 hash;
 };
@@ -171,7 +172,7 @@ static __always_inline bool find_row(struct walk *w, struct unwind_row *into, u6
 	u64 pc = w->ip - span->bias;
 	if (!span->rows || pc >= span->limit)
 		return false;
-	/* entries of the page index are rows, too: pc is the number of the row */
+	/* entries of the page index are also rows: pc is the number of the row */
 	u32 page = span->index + (u32)(pc >> 12);
 	low = all[page & row_mask].pc;
 	high = all[(page + 1) & row_mask].pc + 1;
@@ -213,7 +214,7 @@ static __always_inline int out_of_signal(struct walk *w)
 		w->end = END_BROKEN;
 		return 1;
 	}
-	w->ip = ip; /* was interrupted, has not called */
+	w->ip = ip; /* was interrupted, did not call */
 	w->sp = sp;
 	w->bp = bp;
 	return 0;
@@ -246,8 +247,8 @@ static __always_inline bool find_cfa(const struct walk *w, const struct unwind_r
 	return false;
 }
 
-/* From the frame in w to its caller's; not 0: w->end says why there is none. Verified once, being
- * global. */
+/* Goes from the frame in w to its caller's. If not 0, w->end says why there is none. It is global,
+ * so it is verified once. */
 __attribute__((noinline)) int step(struct walk *w)
 {
 	if (!w)
@@ -293,8 +294,9 @@ static __always_inline u64 mix(u64 hash, u64 value)
 	return hash ^ hash >> 29;
 }
 
-/* The words of a half of a CPU: where is CPU << 1 | half. A sample looks at control.half once: it
- * may change meanwhile. */
+/* The words of one half of a CPU; where is CPU << 1
+ *
+ * half. A sample reads control.half only once, because it may change meanwhile. */
 static __always_inline u64 *words_of(u32 where)
 {
 	u32 cpu = where >> 1;
@@ -302,7 +304,7 @@ static __always_inline u64 *words_of(u32 where)
 	return all ? all->halves[where & 1] : 0;
 }
 
-/* Follows the stack up from w, its addresses written from word w->at on. */
+/* Walks the stack up from w and writes its addresses from word w->at on. */
 __attribute__((noinline)) int walk_up(struct walk *w)
 {
 	u64 *all = w ? words_of(w->where) : 0;
@@ -314,7 +316,7 @@ __attribute__((noinline)) int walk_up(struct walk *w)
 		w->hash = mix(w->hash, w->ip);
 		w->signal = 0;
 		int last = step(w);
-		if (w->signal && i) /* where the handler returns to, not a call */
+		if (w->signal && i) /* the handler returns here; it is not a call */
 			all[(w->at + i) & (PROFILE_WORDS - 1)]++;
 		if (last) {
 			i++;
@@ -325,7 +327,7 @@ __attribute__((noinline)) int walk_up(struct walk *w)
 	return 0;
 }
 
-/* Of the n words of the kernel's part from `at` on, how many are of the tick itself, whose
+/* How many of the n words of the kernel's part from `at` on belong to the tick itself, whose
  * interrupt is on top of what it interrupted. */
 __attribute__((noinline)) int above(u32 where, u32 at, u32 n, u64 ip)
 {
@@ -354,7 +356,7 @@ __attribute__((noinline)) u64 hash_of_words(u32 where, u32 at, u32 n, u64 hash)
 	return hash;
 }
 
-/* Where user space is, or was when it called the kernel. */
+/* The current place in user space, or where it entered the kernel. */
 static __always_inline bool user_place(struct task_struct *t, const struct place *r,
 				       struct place *user)
 {
@@ -368,7 +370,7 @@ static __always_inline bool user_place(struct task_struct *t, const struct place
 	return place_of_kernel(user, regs) && user->ip;
 }
 
-/* Copies the stack page by page: what is above it is not there. */
+/* Copies the stack page by page, because the memory above it may not be mapped. */
 static __always_inline u32 copy_stack(u8 *to, u64 sp, u32 pages)
 {
 	u32 size = PROFILE_PAGE - (sp & (PROFILE_PAGE - 1));
@@ -421,7 +423,7 @@ static __always_inline bool dump(struct task_struct *t, const struct dumped *fro
 	return dump_pages(t, from, PROFILE_DUMP_PAGES);
 }
 
-/* Finds the stack at `offset`, just written, among those of this half, or keeps it. */
+/* Finds the stack just written at `offset` among those of this half, or keeps it. */
 static __always_inline u32 keep(struct profile_half *half, u64 *all, u32 offset, u32 length,
 				u64 hash)
 {

@@ -1,4 +1,4 @@
-/* Which device a block request is for. */
+/* Finds the device of a block request. */
 #ifndef TARE_COLLECT_BPF_REQUEST_BPF_H
 #define TARE_COLLECT_BPF_REQUEST_BPF_H
 
@@ -7,7 +7,9 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-/* major << 20 | minor; 0 unknown */
+/* major << 20
+ *
+ * minor; 0: unknown */
 static __always_inline u32 number_of(struct request *rq)
 {
 	struct request___before_5_16 *old = (void *)rq;

@@ -1,5 +1,5 @@
-/* The loop that sees every detour of a CPU, and the BPF programs that tell what happened there. The
- * loops of all CPUs run in rounds; between rounds nothing is measured and tare may use the CPUs. */
+/* The loop that sees every detour of a CPU, and the BPF programs that report what happened there.
+ * The loops of all CPUs run in rounds. Between rounds nothing is measured. */
 #ifndef TARE_COLLECT_DETOURS_DETOURS_H
 #define TARE_COLLECT_DETOURS_DETOURS_H
 
@@ -16,33 +16,32 @@ enum detour_threshold {
 struct detours_options {
 	const uint32_t *cpus;
 	size_t count;
-	bool kernel;  /* names wanted: BPF. Where it cannot be, detours come without */
-	int priority; /* 0: the ordinary class; else FIFO with this priority */
+	bool kernel;  /* names wanted: use BPF. If that is impossible, detours have no names */
+	int priority; /* 0: the normal scheduling class; otherwise FIFO with this priority */
 	enum detour_threshold threshold;
 	uint64_t threshold_ns; /* of THRESHOLD_NS */
 };
 
 struct detours;
 
-/* The CPUs come from cpus_choose(). Errors: the real-time class refused (EXIT_ENVIRONMENT), a
- * threshold below the clock's step (EXIT_USAGE). */
+/* The CPUs come from cpus_choose(). Errors: the real-time class was refused (EXIT_ENVIRONMENT), or
+ * a threshold is below the clock's step (EXIT_USAGE). */
 int detours_open(struct detours **out, const struct detours_options *options, struct error *err);
 void detours_close(struct detours *d); /* NULL is fine */
 
-/* Why names or steal are missing, or the memory could not be locked: a sentence each; "" when all
- * is well. */
+/* Why names or steal are missing or memory is not locked, in sentences; "" if all is well. */
 const char *detours_not_seen(const struct detours *d);
 /* Fills in what is known before the first round: thresholds, turns, kernel, steal_told. */
 void detours_describe(const struct detours *d, struct noise *n);
 
-/* Lets all loops run for so long (at least; a detour at the end is waited for) and waits. rounds
- * gets the detours and events of each CPU, in the order of the options, good until the next call. A
- * round ends early when the room for its detours is used up; signals do not end it. -1: a loop was
- * not on its CPU any longer (EXIT_ENVIRONMENT). */
+/* Runs all loops for at least this long (a detour at the end is waited for). rounds gets the
+ * detours and events of each CPU, in the order of the options, valid until the next call. A round
+ * ends early when the room for its detours is full; signals do not end it. Returns -1 if a loop was
+ * moved off its CPU (EXIT_ENVIRONMENT). */
 int detours_round(struct detours *d, uint64_t ns, const struct detour_round **rounds,
 		  struct error *err);
 
-/* After the last round: vectors that were counted on the measured CPUs and not told of. */
+/* After the last round: adds vectors that were counted on the measured CPUs but not reported. */
 void detours_untold(struct detours *d, struct noise *n);
 
 #endif

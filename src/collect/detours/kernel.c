@@ -169,7 +169,7 @@ static int attach(struct detour_kernel *k, struct strbuf *not_seen, struct error
 int detour_kernel_open(struct detour_kernel **out, const uint32_t *cpus, size_t count,
 		       struct strbuf *not_seen, struct error *err)
 {
-	struct btf *btf = kernel_btf(err);
+	SCOPED(kernel_btf_release) struct btf *btf = kernel_btf(err);
 	if (!btf)
 		return -1;
 	struct detour_kernel *k = xcalloc(1, sizeof *k);
@@ -193,7 +193,6 @@ int detour_kernel_open(struct detour_kernel **out, const uint32_t *cpus, size_t 
 			note_unseen(not_seen, "time stolen by the hypervisor");
 		failed = load(k, err) || attach(k, not_seen, err);
 	}
-	btf__free(btf);
 	if (failed) {
 		detour_kernel_close(k);
 		return -1;

@@ -1,4 +1,4 @@
-/* What the kernel tells of the measured CPUs: programs in bpf/noise.bpf.c. Private to collect/. */
+/* What the kernel reports about the measured CPUs (bpf/noise.bpf.c). Private to collect/. */
 #ifndef TARE_COLLECT_DETOURS_KERNEL_H
 #define TARE_COLLECT_DETOURS_KERNEL_H
 
@@ -9,22 +9,23 @@
 
 struct detour_kernel;
 
-/* Loads and attaches. What this kernel does not tell is added to not_seen, comma-separated. */
+/* Loads and attaches the programs. Adds what this kernel does not report to not_seen, with
+ * commas. */
 int detour_kernel_open(struct detour_kernel **out, const uint32_t *cpus, size_t count,
 		       struct strbuf *not_seen, struct error *err);
 void detour_kernel_close(struct detour_kernel *k);
 
-/* For a loop: the program to call on its CPU (BPF_PROG_RUN), and what that fills in. */
+/* For a loop: the program to call on its CPU (BPF_PROG_RUN), and the slot that it fills in. */
 int detour_kernel_here(const struct detour_kernel *k);
 const volatile struct noise_slot *detour_kernel_slot(const struct detour_kernel *k, size_t index);
 bool detour_kernel_tells_steal(const struct detour_kernel *k);
 
 void detour_kernel_begin(struct detour_kernel *k);
 void detour_kernel_end(struct detour_kernel *k);
-/* The events of a CPU within round->begin_ns..end_ns, by time, into the round; with its names. Good
- * until the next begin. Gives the share of the room that was used. */
+/* Puts the events of a CPU within round->begin_ns..end_ns into the round, by time, with their
+ * names. They are valid until the next begin. Returns the share of the room that was used. */
 double detour_kernel_take(struct detour_kernel *k, size_t index, struct detour_round *round);
-/* After all rounds of a set are taken: the names of their work items and interrupts. */
+/* Adds the names of work items and interrupts, after all rounds of a set are taken. */
 void detour_kernel_name(struct detour_kernel *k, struct detour_round *rounds, size_t count);
 
 #endif

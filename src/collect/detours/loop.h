@@ -1,5 +1,5 @@
-/* The loop that reads its CPU's counter over and over, and notes where two readings lie far apart.
- * Private to collect/. */
+/* The loop that reads its CPU's counter again and again, and notes where two readings lie far
+ * apart. Private to collect/. */
 #ifndef TARE_COLLECT_DETOURS_LOOP_H
 #define TARE_COLLECT_DETOURS_LOOP_H
 
@@ -12,39 +12,39 @@ struct loop_pair {
 	uint64_t ticks, ns; /* of the same instant; ns: CLOCK_MONOTONIC */
 };
 
-/* What the loop is like when nothing disturbs it, in ticks. */
+/* What the loop looks like undisturbed, in ticks. */
 struct loop_turn {
 	uint64_t median, p999;
 	uint64_t least; /* the smallest difference that the clock's step can show */
-	double step;	/* of the clock: it may stand still and jump */
+	double step;	/* of the clock, which may stand still and jump */
 };
 
 struct loop {
-	/* Set before. */
+	/* Set by the caller. */
 	uint32_t cpu;
 	double ticks_per_ns;
 	uint64_t threshold;   /* ticks */
-	uint64_t steal_after; /* ticks: a shorter detour holds no steal */
-	int here;	      /* the program that tells steal, or -1 */
+	uint64_t steal_after; /* ticks: a shorter detour contains no steal */
+	int here;	      /* the program that reports steal, or -1 */
 	const volatile struct noise_slot *slot;
 	struct detour_note *notes;
-	size_t room; /* a round ends when it is used up */
-	/* Of the round. */
+	size_t room; /* a round ends when it is full */
+	/* The result of a round. */
 	struct loop_pair begin, end;
-	uint64_t steal_before; /* ABSENT_NS: not known */
+	uint64_t steal_before; /* ABSENT_NS: unknown */
 	uint64_t turns;
 	size_t count;
-	bool moved; /* it was not on its CPU all the time: that went offline */
+	bool moved; /* it left its CPU, which went offline */
 };
 
 /* Borrows the memory of the notes. */
 void loop_calibrate(struct loop *l, struct loop_turn *out);
-/* For ns, at least. */
+/* Runs for at least ns. */
 void loop_run(struct loop *l, uint64_t ns);
-/* The best of a few tries: what came between the readings is shortest. */
+/* The best of a few tries: the one with the shortest time between its readings. */
 struct loop_pair loop_pair_now(void);
 
-/* Pure: what sorted differences of readings say. */
+/* Pure: judges sorted differences of readings. */
 void loop_judge(const uint32_t *sorted, size_t count, struct loop_turn *out);
 
 #endif

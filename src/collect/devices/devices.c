@@ -64,13 +64,10 @@ int devices_open(struct devices **out, struct error *err)
 {
 	*out = NULL;
 	/* kernels before 6.5 do not say who submits a request */
-	struct btf *btf = kernel_btf(err);
+	SCOPED(kernel_btf_release) struct btf *btf = kernel_btf(err);
 	if (!btf)
 		return -1;
-	bool tells = kernel_has_pair(btf, "block_io_start") &&
-		     kernel_has_pair(btf, "block_io_done");
-	btf__free(btf);
-	if (!tells)
+	if (!kernel_has_pair(btf, "block_io_start") || !kernel_has_pair(btf, "block_io_done"))
 		return error_set(err, EXIT_ENVIRONMENT,
 				 "this kernel has no tracepoint block_io_start");
 	if (!kernel_tells_our_pids())

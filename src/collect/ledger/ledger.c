@@ -215,7 +215,7 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 {
 	struct ledger_keeper *k = xcalloc(1, sizeof *k);
 	k->trace = trace;
-	struct btf *btf = btf__load_vmlinux_btf();
+	SCOPED(kernel_btf_release) struct btf *btf = btf__load_vmlinux_btf();
 	int64_t from_rq = 0;
 	bool steal = btf && kernel_steal(btf, &from_rq);
 	bool raw = how == LEDGER_ATTACH_RAW || !btf ||
@@ -233,7 +233,6 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 			note_unseen(k, "time stolen by the hypervisor", true);
 		failed = failed || load(k, members, err);
 	}
-	btf__free(btf);
 	if (failed) {
 		ledger_keeper_close(k);
 		return -1;
@@ -241,12 +240,6 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 	k->control = raw ? &k->raw_skel->bss->control : &k->skel->bss->control;
 	*out = k;
 	return 0;
-}
-
-/* The program that those of interrupts hand on to is not attached itself. */
-static bool is_handed_to(const struct bpf_program *p)
-{
-	return strcmp(bpf_program__name(p), "ledger_edge") == 0;
 }
 
 static void connect_edges(struct ledger_keeper *k)
@@ -268,8 +261,9 @@ int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **li
 	connect_edges(k);
 	bpf_object__for_each_program(p, k->object)
 	{
-		if (!bpf_program__autoload(p) || k->link_count == LINKS || is_handed_to(p) ||
-		    is_visitor(p))
+		/* the program that those of interrupts hand on to is not attached itself */
+		if (!bpf_program__autoload(p) || k->link_count == LINKS || is_visitor(p) ||
+		    strcmp(bpf_program__name(p), "ledger_edge") == 0)
 			continue;
 		struct bpf_link *made = bpf_program__attach(p);
 		if (made) {

@@ -1,5 +1,5 @@
-/* The keeper of the ledger: programs in bpf/ledger.bpf.c, beside those of the bpf back end. Private
- * to collect/. */
+/* Keeps the ledger with the programs in bpf/ledger.bpf.c, which run beside those of the bpf back
+ * end. Private to collect/. */
 #ifndef TARE_COLLECT_LEDGER_LEDGER_H
 #define TARE_COLLECT_LEDGER_LEDGER_H
 
@@ -17,33 +17,33 @@ enum ledger_attach {
 	LEDGER_ATTACH_RAW, /* as on a kernel whose BTF lacks the tracepoints */
 };
 
-/* Loads without attaching. members: fd of the map of the tree's processes. */
+/* Loads without attaching. members is the fd of the map with the tree's processes. */
 int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum ledger_attach how,
 		       struct error *err);
-/* ends: the program that the last switch of a task is handed on to, attached so far by *link; that
- * link is then dropped, if this kernel can do so. */
+/* ends is the program that handles the last switch of a task, so far attached by *link. It is
+ * called by the ledger's program instead, and *link is dropped, if this kernel supports it. */
 int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **link,
 			 struct error *err);
 void ledger_keeper_close(struct ledger_keeper *k);
 
-/* Between stop and take nothing changes. */
+/* Nothing changes between stop and take. */
 void ledger_keeper_arm(struct ledger_keeper *k);
-/* For threads that run already: the ledger begins here and ends with stop. */
+/* For threads that already run: the ledger begins here and ends with stop. */
 int ledger_keeper_arm_running(struct ledger_keeper *k, pid_t thread, pid_t process,
 			      struct error *err);
 void ledger_keeper_stop(struct ledger_keeper *k);
 void ledger_keeper_take(struct ledger_keeper *k, struct ledger *ledger, struct trace *trace);
 
-/* The stream of --trace: its map, -1 without, and what takes an event from it. */
+/* The event stream of --trace: its map (-1: no trace), and the function that takes an event. */
 int ledger_keeper_stream(const struct ledger_keeper *k);
 int ledger_keeper_on_event(void *keeper, void *data, size_t size);
 
-/* Whether the programs are at work, and what they cost. */
+/* Whether the programs are active, and what they cost. */
 uint32_t *ledger_keeper_active(struct ledger_keeper *k);
 void ledger_keeper_set_cost(struct ledger_keeper *k, const double event_ns[LEDGER_EVENTS]);
 
-/* What an event costs, in ns, beyond being called at all (some 20 ns). To be called in a process of
- * its own that is the subject; turns *active on and off. */
+/* Measures what an event costs in ns, beyond the call itself (about 20 ns). Call it in a separate
+ * process that is the subject. It switches *active on and off. */
 void ledger_cost_measure(uint32_t *active, double event_ns[LEDGER_EVENTS]);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the numbers in the ledger's maps mean. Private to collect/. */
+/* Names for the numbers in the ledger's maps. Private to collect/. */
 #ifndef TARE_COLLECT_LEDGER_NAMES_H
 #define TARE_COLLECT_LEDGER_NAMES_H
 
@@ -15,7 +15,7 @@ void call_name(uint32_t call, char out[LEDGER_NAME_SIZE]);
 void source_name(uint32_t source, char out[LEDGER_NAME_SIZE]);
 /* "vda", from major << 20 | minor. */
 void device_name(uint32_t number, char out[LEDGER_NAME_SIZE]);
-/* The action names of an interrupt by its number, from the text of /proc/interrupts; "" unknown. */
+/* The action names of an interrupt number in the text of /proc/interrupts; "" if unknown. */
 void irq_name(const char *interrupts, uint32_t irq, char out[LEDGER_NAME_SIZE]);
 
 #endif

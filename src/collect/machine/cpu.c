@@ -93,7 +93,7 @@ static void read_counts(const struct reader *r)
 }
 
 /* A core, or a socket, is counted at the CPU that its list of siblings begins with. */
-static long leaders(const struct reader *r, const name_list *cpus, const char *list)
+static long leaders(const struct reader *r, const word_list *cpus, const char *list)
 {
 	long count = 0;
 	for (size_t i = 0; i < cpus->count; i++) {
@@ -104,7 +104,7 @@ static long leaders(const struct reader *r, const name_list *cpus, const char *l
 	return count;
 }
 
-static void read_topology(const struct reader *r, const name_list *cpus)
+static void read_topology(const struct reader *r, const word_list *cpus)
 {
 	long sockets = leaders(r, cpus, "core_siblings_list");
 	long cores = leaders(r, cpus, "thread_siblings_list");
@@ -119,7 +119,7 @@ static void read_topology(const struct reader *r, const name_list *cpus)
 
 static void read_caches(const struct reader *r)
 {
-	SCOPED(names_release) name_list caches = { 0 };
+	SCOPED(words_release) word_list caches = { 0 };
 	reader_names(r, CPUS "/cpu0/cache", "index", &caches);
 	for (size_t i = 0; i < caches.count; i++) {
 		const char *at = caches.items[i];
@@ -140,7 +140,7 @@ static void read_caches(const struct reader *r)
 }
 
 /* The distinct values of one file over all frequency policies. */
-static void read_policies(const struct reader *r, const name_list *policies, const char *key,
+static void read_policies(const struct reader *r, const word_list *policies, const char *key,
 			  const char *file)
 {
 	SCOPED(strbuf_release) struct strbuf list = { 0 };
@@ -162,15 +162,14 @@ static void read_turbo(const struct reader *r)
 		{ CPUS "/cpufreq/boost", "1", "0" },
 	};
 	for (size_t i = 0; i < 2; i++) {
-		char *text = reader_line(r, "%s", switches[i].path);
-		if (text) {
-			bool on = strcmp(text, switches[i].on) == 0;
-			machine_set(r->into, "cpu.turbo", on ? "on" : "off");
-			machine_set(r->into, "cpu.turbo.switch", switches[i].path);
-			machine_set(r->into, "cpu.turbo.off_value", switches[i].off);
-			free(text);
-			return;
-		}
+		FREED char *text = reader_line(r, "%s", switches[i].path);
+		if (!text)
+			continue;
+		bool on = strcmp(text, switches[i].on) == 0;
+		machine_set(r->into, "cpu.turbo", on ? "on" : "off");
+		machine_set(r->into, "cpu.turbo.switch", switches[i].path);
+		machine_set(r->into, "cpu.turbo.off_value", switches[i].off);
+		return;
 	}
 }
 
@@ -188,22 +187,19 @@ static void read_frequency(const struct reader *r)
 		{ "cpu.frequency.scaling_max_khz", "scaling_max_freq" },
 		{ "cpu.energy_preference", "energy_performance_preference" },
 	};
-	SCOPED(names_release) name_list policies = { 0 };
+	SCOPED(words_release) word_list policies = { 0 };
 	reader_names(r, CPUS "/cpufreq", "policy", &policies);
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
 		read_policies(r, &policies, files[i].key, files[i].file);
 	if (!policies.count && reader_exists(r, CPUS "/cpu0"))
 		machine_set(r->into, "cpu.frequency.driver", "none");
-	FREED char *status = reader_line(r, CPUS "/intel_pstate/status");
-	if (status)
-		machine_set(r->into, "cpu.intel_pstate", status);
 	read_turbo(r);
 }
 
 /* The idle state that takes longest to leave, of those that are not disabled. */
 static void read_idle(const struct reader *r)
 {
-	SCOPED(names_release) name_list states = { 0 };
+	SCOPED(words_release) word_list states = { 0 };
 	reader_names(r, CPUS "/cpu0/cpuidle", "state", &states);
 	long deepest = -1;
 	for (size_t i = 0; i < states.count; i++) {
@@ -222,7 +218,7 @@ static void read_idle(const struct reader *r)
 	}
 }
 
-static void read_throttling(const struct reader *r, const name_list *cpus)
+static void read_throttling(const struct reader *r, const word_list *cpus)
 {
 	static const char *const counts[] = { "core_throttle_count", "package_throttle_count" };
 	long total = 0;
@@ -242,7 +238,7 @@ static void read_throttling(const struct reader *r, const name_list *cpus)
 
 static void read_mitigations(const struct reader *r)
 {
-	SCOPED(names_release) name_list names = { 0 };
+	SCOPED(words_release) word_list names = { 0 };
 	reader_names(r, CPUS "/vulnerabilities", "", &names);
 	long mitigated = 0;
 	for (size_t i = 0; i < names.count; i++) {
@@ -262,7 +258,7 @@ void read_cpu(const struct reader *r)
 {
 	read_model(r);
 	read_counts(r);
-	SCOPED(names_release) name_list cpus = { 0 };
+	SCOPED(words_release) word_list cpus = { 0 };
 	reader_names(r, CPUS, "cpu", &cpus);
 	if (cpus.count)
 		read_topology(r, &cpus);
@@ -273,7 +269,7 @@ void read_cpu(const struct reader *r)
 	read_mitigations(r);
 	if (reader_exists(r, "/sys/bus/event_source/devices")) {
 		/* "cpu" on x86; hybrids have cpu_core and cpu_atom, ARM armv8_... */
-		SCOPED(names_release) name_list units = { 0 };
+		SCOPED(words_release) word_list units = { 0 };
 		SCOPED(strbuf_release) struct strbuf list = { 0 };
 		reader_names(r, "/sys/bus/event_source/devices", "", &units);
 		for (size_t i = 0; i < units.count; i++)

@@ -45,9 +45,7 @@ int cpus_choose(const char *text, cpu_list *into, struct error *err)
 	if (strcmp(text, "all") == 0) {
 		wanted = allowed;
 	} else if (!cpus_parse(text, &wanted)) {
-		char shown[64];
-		text_display(text, shown, sizeof shown);
-		error_set(err, EXIT_USAGE, "'%s' is not a list of CPUs", shown);
+		error_set(err, EXIT_USAGE, "'%s' is not a list of CPUs", DISPLAYED(text, 64));
 		return error_hint(err, "write it like 1, 0-3 or 0,2,4-7 (below %d), or all",
 				  CPU_SETSIZE);
 	}

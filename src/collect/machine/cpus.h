@@ -1,4 +1,4 @@
-/* Which CPUs to measure. */
+/* Chooses the CPUs to measure. */
 #ifndef TARE_COLLECT_MACHINE_CPUS_H
 #define TARE_COLLECT_MACHINE_CPUS_H
 
@@ -9,10 +9,10 @@
 
 typedef ARRAY(uint32_t) cpu_list;
 
-/* "0-3,8", "all"; in order. Each must exist, be online and in this process's cpuset; else an error
- * (EXIT_USAGE) says which is not. */
+/* "0-3,8" or "all", in order. Each CPU must exist, be online and be in this process's cpuset;
+ * otherwise the error (EXIT_USAGE) says which is not. */
 int cpus_choose(const char *text, cpu_list *into, struct error *err);
-/* All that are online, whether this process may run there or not. */
+/* All online CPUs, whether or not this process may run there. */
 int cpus_online(cpu_list *into, struct error *err);
 
 #endif

@@ -73,7 +73,7 @@ static int by_name(const void *a, const void *b)
 }
 
 void reader_names(const struct reader *r, const char *directory, const char *prefix,
-		  name_list *names)
+		  word_list *names)
 {
 	char path[PATH_MAX];
 	snprintf(path, sizeof path, "%s%s", r->root, directory);
@@ -90,13 +90,6 @@ void reader_names(const struct reader *r, const char *directory, const char *pre
 	}
 	closedir(dir);
 	array_sort(names, by_name);
-}
-
-void names_release(name_list *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		free(names->items[i]);
-	array_release(names);
 }
 
 void list_add(struct strbuf *list, const char *word)
@@ -176,6 +169,11 @@ static const struct {
 	{ "cpu.idle.driver", "/sys/devices/system/cpu/cpuidle/current_driver", LINE },
 	{ "cpu.idle.governor", "/sys/devices/system/cpu/cpuidle/current_governor_ro", LINE },
 	{ "cpu.idle.governor", "/sys/devices/system/cpu/cpuidle/current_governor", LINE },
+	{ "cpu.intel_pstate", "/sys/devices/system/cpu/intel_pstate/status", LINE },
+	{ "system.vendor", "/sys/class/dmi/id/sys_vendor", LINE },
+	{ "system.product", "/sys/class/dmi/id/product_name", LINE },
+	/* tare switches it during a run, so it is not a property of the machine */
+	{ "now.task_delayacct", "/proc/sys/kernel/task_delayacct", LINE },
 	{ "clock.source", "/sys/devices/system/clocksource/clocksource0/current_clocksource",
 	  LINE },
 	{ "clock.available", "/sys/devices/system/clocksource/clocksource0/available_clocksource",
@@ -344,25 +342,22 @@ static void read_config(const struct reader *r)
 
 static void read_software(const struct reader *r)
 {
-	char *text = reader_text(r, "/etc/os-release");
+	FREED char *text = reader_text(r, "/etc/os-release");
 	const char *at = text ? strstr(text, "PRETTY_NAME=") : NULL;
 	if (at) {
 		at += strlen("PRETTY_NAME=");
 		at += *at == '"';
 		machine_setf(r->into, "system.os", "%.*s", (int)strcspn(at, "\"\n"), at);
 	}
-	free(text);
 	if (r->live)
 		machine_setf(r->into, "system.libc", "glibc %s", gnu_get_libc_version());
-	if (reader_exists(r, "/run/systemd/system"))
-		machine_set(r->into, "system.init", "systemd");
-	else if ((text = reader_line(r, "/proc/1/comm"))) {
-		machine_set(r->into, "system.init", text);
-		free(text);
-	}
+	FREED char *init = reader_line(r, "/proc/1/comm");
+	bool systemd = reader_exists(r, "/run/systemd/system");
+	if (systemd || init)
+		machine_set(r->into, "system.init", systemd ? "systemd" : init);
 	if (!reader_exists(r, "/etc/systemd/system"))
 		return;
-	SCOPED(names_release) name_list timers = { 0 };
+	SCOPED(words_release) word_list timers = { 0 };
 	SCOPED(strbuf_release) struct strbuf list = { 0 };
 	reader_names(r, "/etc/systemd/system/timers.target.wants", "", &timers);
 	for (size_t i = 0; i < timers.count; i++)

@@ -32,19 +32,17 @@ static void read_memory(const struct reader *r)
 		if (value && *value)
 			machine_setf(r->into, fields[i].key, "%ld", atol(value) / 1024);
 	}
-	char *total = field_of(text, "SwapTotal"), *unused = field_of(text, "SwapFree");
+	FREED char *total = field_of(text, "SwapTotal"), *unused = field_of(text, "SwapFree");
 	if (total && unused)
 		machine_setf(r->into, "now.memory.swap_used_mib", "%ld",
 			     (atol(total) - atol(unused) + 1023) / 1024);
-	free(total);
-	free(unused);
 }
 
 static void read_load(const struct reader *r)
 {
 	char one[32], five[32], fifteen[32];
 	long running, tasks;
-	char *text = reader_line(r, "/proc/loadavg");
+	FREED char *text = reader_line(r, "/proc/loadavg");
 	if (text &&
 	    sscanf(text, "%31s %31s %31s %ld/%ld", one, five, fifteen, &running, &tasks) == 5) {
 		machine_set(r->into, "now.load.1", one);
@@ -52,16 +50,10 @@ static void read_load(const struct reader *r)
 		machine_set(r->into, "now.load.15", fifteen);
 		machine_setf(r->into, "now.tasks", "%ld", tasks);
 	}
-	free(text);
-	double uptime;
-	text = reader_line(r, "/proc/uptime");
-	if (text && sscanf(text, "%lf", &uptime) == 1)
-		machine_setf(r->into, "now.uptime_s", "%.0f", uptime);
-	free(text);
-	text = reader_line(r, "/proc/sys/kernel/task_delayacct");
-	if (text) /* tare switches it during a run, so it is not a property of the machine */
-		machine_set(r->into, "now.task_delayacct", text);
-	free(text);
+	double seconds;
+	FREED char *uptime = reader_line(r, "/proc/uptime");
+	if (uptime && sscanf(uptime, "%lf", &seconds) == 1)
+		machine_setf(r->into, "now.uptime_s", "%.0f", seconds);
 }
 
 static void read_pressure(const struct reader *r)
@@ -84,7 +76,7 @@ static void read_power(const struct reader *r)
 {
 	if (!reader_exists(r, "/sys/class"))
 		return;
-	SCOPED(names_release) name_list supplies = { 0 };
+	SCOPED(words_release) word_list supplies = { 0 };
 	reader_names(r, "/sys/class/power_supply", "", &supplies);
 	bool battery = false, discharging = false;
 	for (size_t i = 0; i < supplies.count; i++) {
@@ -122,18 +114,12 @@ static void read_daemons(const struct reader *r)
 	/* without process 1 this /proc hides what others run: nothing is known then */
 	if (!reader_exists(r, "/proc/1/comm"))
 		return;
-	SCOPED(names_release) name_list pids = { 0 };
-	char path[PATH_MAX];
-	snprintf(path, sizeof path, "%s/proc", r->root);
-	DIR *proc = opendir(path);
-	if (!proc)
-		return;
+	SCOPED(words_release) word_list pids = { 0 };
 	struct strbuf found[DAEMON_KINDS] = { 0 };
-	for (struct dirent *e; (e = readdir(proc));)
-		if (*e->d_name >= '1' && *e->d_name <= '9')
-			array_push(&pids, xstrdup(e->d_name));
-	closedir(proc);
+	reader_names(r, "/proc", "", &pids);
 	for (size_t i = 0; i < pids.count; i++) {
+		if (*pids.items[i] < '1' || *pids.items[i] > '9')
+			continue;
 		FREED char *comm = reader_line(r, "/proc/%s/comm", pids.items[i]);
 		const struct known_daemon *known = comm ? known_daemon_find(comm) : NULL;
 		if (known)

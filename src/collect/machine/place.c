@@ -66,14 +66,10 @@ static void read_hypervisor(const struct reader *r)
 	static const struct clue clocks[] = {
 		{ "kvm-clock", "kvm" }, { "hyperv", "hyperv" }, { "xen", "xen" }, { 0 }
 	};
-	FREED char *vendor = reader_line(r, "/sys/class/dmi/id/sys_vendor");
-	FREED char *product = reader_line(r, "/sys/class/dmi/id/product_name");
+	const char *vendor = machine_get(r->into, "system.vendor");
+	const char *product = machine_get(r->into, "system.product");
 	FREED char *type = reader_line(r, "/sys/hypervisor/type");
 	FREED char *tree = reader_line(r, "/proc/device-tree/hypervisor/compatible");
-	if (vendor && *vendor)
-		machine_set(r->into, "system.vendor", vendor);
-	if (product && *product)
-		machine_set(r->into, "system.product", product);
 	const char *flag = machine_get(r->into, "cpu.flag.hypervisor");
 	const char *found = type && *type ? type : NULL;
 	bool guest = flag && strcmp(flag, "yes") == 0;
@@ -138,14 +134,6 @@ static void read_container(const struct reader *r)
 	if (host && found)
 		machine_set(r->into, strcmp(found, "none") == 0 ? "system.host" : "now.system.host",
 			    host);
-}
-
-static void read_namespace(const struct reader *r)
-{
-	char link[64];
-	if (reader_link(r, link, sizeof link, "/proc/self/ns/pid")) /* PROC_PID_INIT_INO */
-		machine_set(r->into, "system.pid_namespace",
-			    strcmp(link, "pid:[4026531836]") == 0 ? "initial" : "own");
 }
 
 /* CPUs' worth of time that one cgroup grants; 0 when it sets no limit. */
@@ -245,20 +233,18 @@ static void read_disk(const struct reader *r, const char *name)
 		      { "requests", "queue/nr_requests" } };
 	char key[128];
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		char *text = reader_line(r, "/sys/block/%s/%s", name, files[i].file);
+		FREED char *text = reader_line(r, "/sys/block/%s/%s", name, files[i].file);
 		snprintf(key, sizeof key, "disk.%.64s.%s", name, files[i].key);
 		if (text && *text)
 			machine_set(r->into, key, text);
-		free(text);
 	}
-	char *text = reader_line(r, "/sys/block/%s/queue/scheduler", name);
+	FREED char *text = reader_line(r, "/sys/block/%s/queue/scheduler", name);
 	char *chosen = text ? strchr(text, '[') : NULL;
 	if (chosen)
 		chosen[strcspn(chosen, "]")] = '\0';
 	snprintf(key, sizeof key, "disk.%.64s.scheduler", name);
 	if (text && *text)
 		machine_set(r->into, key, chosen ? chosen + 1 : text);
-	free(text);
 	long sectors;
 	snprintf(key, sizeof key, "disk.%.64s.size_mib", name);
 	if (reader_number(r, &sectors, "/sys/block/%s/size", name))
@@ -267,7 +253,7 @@ static void read_disk(const struct reader *r, const char *name)
 
 static void read_disks(const struct reader *r)
 {
-	SCOPED(names_release) name_list disks = { 0 };
+	SCOPED(words_release) word_list disks = { 0 };
 	reader_names(r, "/sys/block", "", &disks);
 	for (size_t i = 0; i < disks.count; i++) {
 		const char *name = disks.items[i];
@@ -346,7 +332,10 @@ static void read_directory(const struct reader *r)
 void read_place(const struct reader *r)
 {
 	read_hypervisor(r);
-	read_namespace(r);
+	char link[64];
+	if (reader_link(r, link, sizeof link, "/proc/self/ns/pid")) /* PROC_PID_INIT_INO */
+		machine_set(r->into, "system.pid_namespace",
+			    strcmp(link, "pid:[4026531836]") == 0 ? "initial" : "own");
 	read_disks(r);
 	read_directory(r);
 	read_container(r);

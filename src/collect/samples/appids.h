@@ -1,4 +1,4 @@
-/* SLEEPY's appids: (name of a binary, how manyth of it in this session). Private to collect/. */
+/* SLEEPY's appids: the name of a binary and its ordinal in this session. Private to collect/. */
 #ifndef TARE_COLLECT_SAMPLES_APPIDS_H
 #define TARE_COLLECT_SAMPLES_APPIDS_H
 
@@ -10,18 +10,19 @@ struct appids;
 struct appids *appids_new(void);
 void appids_free(struct appids *a); /* NULL is fine */
 
-/* Fills app (which is added to `into`), number, pid, comm, cgroup and container; start_ns and
- * exec_id where start_ns is 0. first_ns is the caller's. An image has the same number in every
- * profile; a new one the next of its app, so this is called in order of first samples. Both texts
- * are borrowed from the image. image NULL: nothing is known, "[unknown]" with the pid in *i. */
+/* Fills in app (which is added to `into`), number, pid, comm, cgroup and container, and start_ns
+ * and exec_id if start_ns is 0. The caller sets first_ns. An image has the same number in every
+ * profile; a new one gets the next number of its app, so call this in order of first samples. Both
+ * texts are borrowed from the image. image NULL: unknown; the app is "[unknown]" and the number is
+ * i->pid. */
 void appids_fill(struct appids *a, struct profile *into, struct image_of *image,
 		 struct sideband *sb, struct profile_instance *i);
 
-/* "kworker/0:1-events" -> "[kworker]": kernel threads that do the same are one app. */
+/* "kworker/0:1-events" -> "[kworker]": similar kernel threads are one app. */
 void appids_thread_name(const char *comm, char name[19]);
 
-/* The path in a text like /proc/PID/cgroup: of the v2 hierarchy, else of systemd's, else of the
- * first; NULL: none. The caller frees. */
+/* The cgroup path in a text like /proc/PID/cgroup: that of the v2 hierarchy, or else of systemd's,
+ * or else of the first; NULL: none. The caller frees it. */
 char *appids_cgroup(const char *text);
 
 #endif

@@ -1,5 +1,5 @@
-/* What each back end implements for samples.c. Private to collect/. Functions mean what their
- * namesakes in samples.h say; none may be NULL. */
+/* What each back end implements for samples.c. Private to collect/. The functions are documented
+ * under the same names in samples.h; none may be NULL. */
 #ifndef TARE_COLLECT_SAMPLES_BACKEND_H
 #define TARE_COLLECT_SAMPLES_BACKEND_H
 
@@ -7,8 +7,8 @@
 
 struct samples_ops {
 	enum backend backend;
-	/* EXIT_ENVIRONMENT: this back end cannot be used here; the next one is tried. Any other
-	 * code: the user's mistake, which no other back end would mend. */
+	/* EXIT_ENVIRONMENT: this back end cannot be used here, and the next one is tried. Any other
+	 * code is the user's mistake, which no other back end would fix. */
 	int (*open)(void **state, const struct samples_options *options, struct error *err);
 	void (*close)(void *state);
 	void (*describe)(const void *state, struct profile *into);

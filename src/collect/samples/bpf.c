@@ -128,12 +128,6 @@ static int sample_events_start(struct sample_events *e, struct bpf_program *prog
 	return 0;
 }
 
-static void sample_events_stop(struct sample_events *e)
-{
-	for (size_t i = 0; i < e->count; i++)
-		ioctl(e->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-}
-
 static uint64_t throttled(struct perf_event_mmap_page *ring, size_t room)
 {
 	const uint8_t *data = (const uint8_t *)ring + room;
@@ -224,33 +218,26 @@ static int no_cgroup(const char *path, const char *why, struct error *err)
 
 static int choose_cgroup(struct sampler *s, const char *path, struct error *err)
 {
-	char *mount = cgroup_mount();
+	FREED char *mount = cgroup_mount();
 	if (!mount) {
 		error_set(err, EXIT_ENVIRONMENT, "cgroup v2 is not mounted");
 		return error_hint(err, "'mount -t cgroup2 none /sys/fs/cgroup/unified' does it");
 	}
 	size_t length = strlen(mount);
 	bool absolute = strncmp(path, mount, length) == 0;
-	char *whole = NULL, *real = NULL;
-	if (asprintf(&whole, "%s/%s", absolute ? "" : mount, path) >= 0)
-		real = realpath(whole, NULL);
+	FREED char *whole = xprintf("%s/%s", absolute ? "" : mount, path);
+	FREED char *real = realpath(whole, NULL);
 	struct stat st;
-	int failed = 0;
 	if (!real || stat(real, &st) != 0)
-		failed = no_cgroup(path, strerror(errno), err);
-	else if (strncmp(real, mount, length) != 0 || (real[length] && real[length] != '/') ||
-		 !S_ISDIR(st.st_mode))
-		failed = no_cgroup(path, "it is not in the hierarchy of cgroup v2", err);
-	if (!failed && real) {
-		for (const char *c = real + length; *c; c++)
-			s->skel->rodata->cgroup_level += *c == '/' && c[1] && c[1] != '/';
-		s->skel->rodata->cgroup_id = st.st_ino;
-		s->by_cgroup = true;
-	}
-	free(whole);
-	free(real);
-	xfree(mount);
-	return failed;
+		return no_cgroup(path, strerror(errno), err);
+	if (strncmp(real, mount, length) != 0 || (real[length] && real[length] != '/') ||
+	    !S_ISDIR(st.st_mode))
+		return no_cgroup(path, "it is not in the hierarchy of cgroup v2", err);
+	for (const char *c = real + length; *c; c++)
+		s->skel->rodata->cgroup_level += *c == '/' && c[1] && c[1] != '/';
+	s->skel->rodata->cgroup_id = st.st_ino;
+	s->by_cgroup = true;
+	return 0;
 }
 
 static int sampler_follow(void *state, pid_t pid, struct error *err)
@@ -263,8 +250,7 @@ static int sampler_follow(void *state, pid_t pid, struct error *err)
 	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.wanted), &tgid, &one, BPF_NOEXIST) == 0)
 		__atomic_fetch_add(&s->skel->bss->control.following, 1, __ATOMIC_SEQ_CST);
 	else if (errno != EEXIST)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot follow process %d: %s", (int)pid,
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot follow process %d", (int)pid);
 	return 0;
 }
 
@@ -294,20 +280,14 @@ static int choose_tick(struct sampler *s, const struct btf *btf, struct error *e
 
 static int load(struct sampler *s, const struct samples_options *o, struct error *err)
 {
-	struct btf *btf = kernel_btf(err);
+	SCOPED(kernel_btf_release) struct btf *btf = kernel_btf(err);
 	if (!btf)
 		return -1;
 	s->skel = profile_bpf__open();
-	int failed = s->skel ? 0 : -1;
-	if (failed)
-		error_set(err, EXIT_ENVIRONMENT, "cannot open the BPF programs: %s",
-			  strerror(errno));
-	if (!failed && s->mode == PROFILE_TICK)
-		failed = choose_tick(s, btf, err);
-	if (!failed && o->cgroup)
-		failed = choose_cgroup(s, o->cgroup, err);
-	btf__free(btf);
-	if (failed)
+	if (!s->skel)
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot open the BPF programs");
+	if ((s->mode == PROFILE_TICK && choose_tick(s, btf, err)) ||
+	    (o->cgroup && choose_cgroup(s, o->cgroup, err)))
 		return -1;
 	bpf_program__set_autoload(s->mode == PROFILE_TICK ? s->skel->progs.profile_event
 							  : s->skel->progs.profile_tick,
@@ -329,7 +309,7 @@ static int load(struct sampler *s, const struct samples_options *o, struct error
 	for (size_t i = 0; i < s->cpus.count; i++)
 		if (s->cpus.items[i] < PROFILE_CPUS)
 			s->skel->rodata->sampled_cpus[s->cpus.items[i]] = 1;
-	failed = profile_bpf__load(s->skel);
+	int failed = profile_bpf__load(s->skel);
 	if (failed)
 		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
 				 strerror(-failed));
@@ -340,8 +320,7 @@ static int load(struct sampler *s, const struct samples_options *o, struct error
 		s->words = kernel_map_memory(s->skel->maps.words, s->room * sizeof *s->words, false,
 					     &s->words_size);
 	if (!s->counts || (s->stacks != STACKS_NONE && !s->words))
-		return error_set(err, EXIT_ENVIRONMENT, "cannot map the memory for samples: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot map the memory for samples");
 	return 0;
 }
 
@@ -349,8 +328,7 @@ static int watch(struct sampler *s, int fd, struct error *err)
 {
 	struct epoll_event e = { .events = EPOLLIN };
 	if (fd >= 0 && epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &e) != 0)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot watch the kernel's buffers: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot watch the kernel's buffers");
 	return 0;
 }
 
@@ -408,8 +386,7 @@ static int open_sampler(struct sampler *s, const struct samples_options *o, stru
 		spaces_prepare(s->spaces);
 		s->dumps = ring_buffer__new(bpf_map__fd(s->skel->maps.dumps), take_dump, s, NULL);
 		if (!s->dumps)
-			return error_set(err, EXIT_ENVIRONMENT, "cannot map a ring buffer: %s",
-					 strerror(errno));
+			return error_errno(err, EXIT_ENVIRONMENT, "cannot map a ring buffer");
 		if (watch(s, ring_buffer__epoll_fd(s->dumps), err))
 			return -1;
 	}
@@ -496,8 +473,7 @@ static int sampler_start(void *state, struct error *err)
 	if (!failed)
 		s->tick = attached(s->skel->progs.profile_tick, &failed);
 	if (failed)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot attach to a tracepoint: %s",
-				 strerror(errno));
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot attach to a tracepoint");
 	forget_ended(s);
 	return 0;
 }
@@ -505,8 +481,8 @@ static int sampler_start(void *state, struct error *err)
 static void sampler_stop(void *state)
 {
 	struct sampler *s = state;
-	if (s->events)
-		sample_events_stop(s->events);
+	for (size_t i = 0; s->events && i < s->events->count; i++)
+		ioctl(s->events->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	bpf_link__destroy(s->tick);
 	s->tick = NULL;
 }

@@ -371,7 +371,7 @@ static int perf_follow(void *state, pid_t pid, struct error *err)
 	/* A thread that starts meanwhile inherits the event, unless its parent has none yet: so
 	 * look again until there is no new thread. */
 	char path[64];
-	ARRAY(pid_t) known = { 0 };
+	FREED ARRAY(pid_t) known = { 0 };
 	int failed = 0;
 	bool more = true;
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
@@ -392,7 +392,6 @@ static int perf_follow(void *state, pid_t pid, struct error *err)
 	}
 	if (!failed && !known.count)
 		failed = error_set(err, EXIT_USAGE, "no process %d", (int)pid);
-	array_release(&known);
 	if (failed)
 		return -1;
 	array_push(&s->followed, pid);

@@ -1,4 +1,4 @@
-/* Samples as the kernel counted them, turned into a profile: identities get their apps, addresses
+/* Turns samples as the kernel counted them into a profile: identities get their apps, addresses
  * their objects. Private to collect/. */
 #ifndef TARE_COLLECT_SAMPLES_TALLY_H
 #define TARE_COLLECT_SAMPLES_TALLY_H
@@ -12,18 +12,18 @@ struct tally;
 struct tally *tally_new(struct sideband *sb);
 void tally_free(struct tally *t); /* NULL is fine */
 
-/* A slice begins: `into` is empty but for slice 0. Kept until the next call. */
+/* Begins a slice. `into` must be empty except for slice 0, and stay valid until the next call. */
 void tally_begin(struct tally *t, struct profile *into);
 
-/* One entry of a table; words: of its half, for the stack. */
+/* Adds one entry of a table. words are those of its half, for the stack. */
 void tally_slot(struct tally *t, const struct profile_slot *slot, const char comm[16],
 		const __u64 *words);
 
-/* One sample whose user part was followed here; addresses of callers are less by 1 already. */
+/* Adds one sample whose user stack was unwound here. Addresses of callers are already minus 1. */
 void tally_dump(struct tally *t, const struct profile_dump *dump, const struct image_of *image,
 		const uint64_t *user, size_t count, enum stack_end end);
 
-/* Forgets instances that ended, when there are many. */
+/* Forgets instances that ended, if there are many. */
 void tally_forget(struct tally *t);
 
 #endif

@@ -1,5 +1,5 @@
-/* The table of checks: checks.c is data, judges.c the functions that its harder rows
- * need, doctor.c applies them. */
+/* The table of checks. checks.c has the table, judges.c the functions that its harder rows need,
+ * and doctor.c applies both. */
 #ifndef TARE_PROTOCOL_DOCTOR_CHECKS_H
 #define TARE_PROTOCOL_DOCTOR_CHECKS_H
 
@@ -10,22 +10,21 @@ enum test {
 	IS_NOT, /* ... is none of the operand's words (separated by "|") */
 	ABOVE,	/* ... is a number above it */
 	BELOW,
-	LISTS, /* ... names something: is neither "none" nor empty */
+	LISTS, /* ... names something: it is neither "none" nor empty */
 };
 
-/* In texts "{}" is the value of the row's fact, "{key}" that of any other, "{units}" the services
- * of the daemons that the row's fact lists, "{words}" that list with spaces instead of commas. A
- * remedy that begins with
- * "$ " is a command. */
+/* In texts "{}" is the value of the row's fact, "{key}" that of another fact, "{units}" the
+ * services of the daemons that the row's fact lists, and "{words}" that list with spaces instead of
+ * commas. A remedy that begins with "$ " is a command. */
 struct check {
 	const char *id, *source;
-	const char *fact; /* without it the check is not known */
+	const char *fact; /* without it the result is unknown */
 	enum test test;
 	const char *operand;
 	enum severity severity; /* when it fires */
 	const char *fine, *condition, *effect, *remedy;
-	const char *also; /* a second fact that must be known and not "0", "no" or "none" to fire */
-	/* Instead of the test. Says the severity, and may replace any of the four texts in *row, a
+	const char *also; /* a second fact, which must be known and not "0", "no" or "none" */
+	/* Used instead of the test. Returns the severity and may replace the texts of *row, a
 	 * copy. */
 	enum severity (*judge)(const struct machine *m, const char *value, struct check *row);
 };
@@ -52,7 +51,7 @@ enum severity judge_daemons(const struct machine *m, const char *value, struct c
 enum severity judge_timers(const struct machine *m, const char *value, struct check *row);
 enum severity judge_reporting(const struct machine *m, const char *value, struct check *row);
 
-/* Whether a fact is a number, and which. */
+/* Whether a fact is a number; if so, sets *number. */
 bool fact_number(const char *value, double *number);
 
 #endif

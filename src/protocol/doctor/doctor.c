@@ -85,12 +85,6 @@ static void expand(const struct machine *m, const char *own, const char *templat
 	out[used] = '\0';
 }
 
-static bool holds(const struct machine *m, const char *key)
-{
-	const char *value = machine_get(m, key);
-	return value && !among(value, "0|no|none|off", "|");
-}
-
 static bool fires(const struct check *row, const char *value)
 {
 	double number, limit;
@@ -115,8 +109,9 @@ static void judge(const struct machine *m, const struct check *check, struct fin
 {
 	struct check row = *check; /* a judge may put other words in */
 	const char *value = machine_get(m, row.fact);
+	const char *also = row.also ? machine_get(m, row.also) : NULL;
 	*f = (struct finding){ .id = row.id, .source = row.source };
-	if (!value || (row.also && !machine_get(m, row.also))) {
+	if (!value || (row.also && !also)) {
 		f->severity = SEVERITY_UNKNOWN;
 		snprintf(f->condition, sizeof f->condition, "not known here: %s is missing",
 			 value ? row.also : row.fact);
@@ -124,7 +119,7 @@ static void judge(const struct machine *m, const struct check *check, struct fin
 	}
 	if (row.judge)
 		f->severity = row.judge(m, value, &row);
-	else if (fires(&row, value) && (!row.also || holds(m, row.also)))
+	else if (fires(&row, value) && (!also || !among(also, "0|no|none|off", "|")))
 		f->severity = row.severity;
 	else
 		f->severity = SEVERITY_OK;

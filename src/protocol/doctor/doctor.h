@@ -1,6 +1,6 @@
-/* EMP's step 1 (versions 1-4) and TTPv2's step 0 as a judgement of a machine's facts: what about it
- * will disturb a measurement, what that does, and what mends it. Pure: the facts may be another
- * machine's, or old. */
+/* EMP's step 1 (versions 1-4) and TTPv2's step 0 as a judgement of a machine's facts: which
+ * conditions will disturb a measurement, how they do so, and how to fix them. Pure: the facts may
+ * be old or come from another machine. */
 #ifndef TARE_PROTOCOL_DOCTOR_DOCTOR_H
 #define TARE_PROTOCOL_DOCTOR_DOCTOR_H
 
@@ -21,9 +21,9 @@ const char *severity_name(enum severity severity); /* "unknown", "ok", "note", "
 
 struct finding {
 	const char *id;	    /* of the check: "turbo" */
-	const char *source; /* who asks for it: "EMP v3, TTP step 0 (b)" */
+	const char *source; /* what asks for it: "EMP v3, TTP step 0 (b)" */
 	enum severity severity;
-	char condition[256]; /* what was found; for OK too */
+	char condition[256]; /* what was found, even if OK */
 	char effect[384];    /* "" unless NOTE or worse */
 	char remedy[640];    /* likewise */
 	bool command;	     /* the remedy is a shell command, not a sentence */
@@ -31,11 +31,10 @@ struct finding {
 
 typedef ARRAY(struct finding) finding_list;
 
-/* Appends one finding per check, worst first, in the order of the table among equals. out is
- * released by array_release(). */
+/* Appends one finding per check, worst first, and in the order of the table if equal. Release out
+ * with array_release(). */
 void doctor_judge(const struct machine *m, finding_list *out);
 
-/* How many checks there are. */
 size_t doctor_check_count(void);
 
 #endif

@@ -86,25 +86,31 @@ enum severity judge_steal(const struct machine *m, const char *value, struct che
 	return percent > 1 ? SEVERITY_BAD : percent > 0.1 ? SEVERITY_WARN : SEVERITY_OK;
 }
 
+/* A number as a share of another fact, which is above 0. */
+static bool share_of(const struct machine *m, const char *value, const char *whole, double *share)
+{
+	long all = machine_number(m, whole, 0);
+	if (!fact_number(value, share) || all < 1)
+		return false;
+	*share /= (double)all;
+	return true;
+}
+
 enum severity judge_load(const struct machine *m, const char *value, struct check *row)
 {
-	double load;
-	long cpus = machine_number(m, "cpu.online.count", 0);
+	double share;
 	(void)row;
-	if (!fact_number(value, &load) || cpus < 1)
+	if (!share_of(m, value, "cpu.online.count", &share))
 		return SEVERITY_UNKNOWN;
-	double share = load / (double)cpus;
 	return share > 0.5 ? SEVERITY_BAD : share > 0.1 ? SEVERITY_WARN : SEVERITY_OK;
 }
 
 enum severity judge_memory(const struct machine *m, const char *value, struct check *row)
 {
-	double available;
-	long total = machine_number(m, "memory.total_mib", 0);
+	double share;
 	(void)row;
-	if (!fact_number(value, &available) || total < 1)
+	if (!share_of(m, value, "memory.total_mib", &share))
 		return SEVERITY_UNKNOWN;
-	double share = available / (double)total;
 	return share < 0.03 ? SEVERITY_BAD : share < 0.1 ? SEVERITY_WARN : SEVERITY_OK;
 }
 
@@ -149,12 +155,11 @@ enum severity judge_quota(const struct machine *m, const char *value, struct che
 
 enum severity judge_affinity(const struct machine *m, const char *value, struct check *row)
 {
-	double allowed;
-	long cpus = machine_number(m, "cpu.online.count", 0);
+	double share;
 	(void)row;
-	if (!fact_number(value, &allowed) || cpus < 1)
+	if (!share_of(m, value, "cpu.online.count", &share))
 		return SEVERITY_UNKNOWN;
-	return allowed < (double)cpus ? SEVERITY_NOTE : SEVERITY_OK;
+	return share < 1 ? SEVERITY_NOTE : SEVERITY_OK;
 }
 
 enum severity judge_directory(const struct machine *m, const char *value, struct check *row)

@@ -83,21 +83,6 @@ static void judge_alone(const struct execution *x, const struct emp_options *opt
 	}
 }
 
-/* The ticks of one short execution say nothing, those of all of them are a sample. */
-static double pooled_user_share(const struct execution *executions, const struct emp_result *r)
-{
-	double user = 0, both = 0;
-	for (size_t i = 0; i < r->count; i++) {
-		const struct execution *x = &executions[i];
-		if (r->verdicts[i].rule != EMP_KEPT || x->user_ns == ABSENT_NS ||
-		    x->system_ns == ABSENT_NS)
-			continue;
-		user += (double)x->user_ns;
-		both += (double)x->user_ns + (double)x->system_ns;
-	}
-	return both > 0 ? user / both : NAN;
-}
-
 /* A measure is there when every execution that counts has it; one mean over two grades would mean
  * nothing. */
 static void find_present(const struct execution *executions, struct emp_result *r)
@@ -310,7 +295,17 @@ void emp_judge(const struct run *run, const struct execution *executions, size_t
 		v->value_ns = v->low_ns = v->high_ns = NAN;
 		judge_alone(&executions[i], options, v);
 	}
-	out->user_share = pooled_user_share(executions, out);
+	/* the ticks of one short execution say nothing, those of all of them are a sample */
+	double user = 0, both = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct execution *x = &executions[i];
+		if (out->verdicts[i].rule != EMP_KEPT || x->user_ns == ABSENT_NS ||
+		    x->system_ns == ABSENT_NS)
+			continue;
+		user += (double)x->user_ns;
+		both += (double)x->user_ns + (double)x->system_ns;
+	}
+	out->user_share = both > 0 ? user / both : NAN;
 	find_present(executions, out);
 	summarise_all(run, executions, out, out->unfiltered);
 	memcpy(out->kept, out->unfiltered, sizeof out->kept);

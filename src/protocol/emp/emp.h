@@ -1,6 +1,6 @@
-/* EMP steps 2-4 as a pure function of stored executions: the first thrown away, rules (I) and (II),
- * mean and standard deviation of ET and of PT at each grade, and warnings where a mean of what is
- * left would mislead. */
+/* EMP steps 2-4 as a pure function of stored executions: drops the first, applies rules (I) and
+ * (II), computes mean and standard deviation of ET and of PT at each grade, and warns if a mean of
+ * the rest would mislead. */
 #ifndef TARE_PROTOCOL_EMP_EMP_H
 #define TARE_PROTOCOL_EMP_EMP_H
 
@@ -9,8 +9,8 @@
 #include "record/study.h"
 #include "stats/summary.h"
 
-/* What is summarised. All in ns, the shell's own cost already taken off (never below 0). User and
- * system are the headline's PT divided by the run's user_share (docs/decisions/006). */
+/* What is summarised. All are in ns, without the shell's own cost (never below 0). User and system
+ * are the headline's PT divided by the run's user_share (docs/decisions/006). */
 enum emp_measure {
 	EMP_ET,
 	EMP_PT_NET,
@@ -26,11 +26,10 @@ emp_measure_name(enum emp_measure m); /* "et", "pt_net", "pt_exec", "pt_tick", "
 
 enum emp_rule {
 	EMP_KEPT = 0,
-	EMP_WARMUP,  /* run before the measured ones to fill caches; the first execution is one */
-	EMP_FAILED,  /* non-zero exit that was not expected, killed, or over its time limit */
-	EMP_CUTOFF,  /* rule (I): a daemon's execution in it is above the daemon's cutoff */
-	EMP_OUTSIDE, /* rule (II): PT outside mean +- 2 sigma of what is left; ET where there is no
-			PT */
+	EMP_WARMUP,  /* run before the measured ones to fill caches, as is the first execution */
+	EMP_FAILED,  /* unexpected exit code, killed, or over its time limit */
+	EMP_CUTOFF,  /* rule (I): a daemon ran longer in it than the daemon's cutoff */
+	EMP_OUTSIDE, /* rule (II): PT (or ET without PT) is outside mean +- 2 sigma of the rest */
 };
 extern const char *const emp_rule_names[];
 const char *emp_rule_name(enum emp_rule rule); /* "kept", "warmup", "failed", "I", "II" */
@@ -38,13 +37,13 @@ const char *emp_rule_name(enum emp_rule rule); /* "kept", "warmup", "failed", "I
 /* One per execution, in the order given. */
 struct emp_verdict {
 	enum emp_rule rule;
-	double value_ns, low_ns, high_ns; /* EMP_OUTSIDE: what was judged and the bounds;
-					     EMP_CUTOFF: the daemon's PT, 0 and the cutoff;
-					     otherwise NaN */
-	char daemon[DAEMON_NAME];	  /* EMP_CUTOFF: whose execution; "" otherwise */
-	char reason[192]; /* a sentence with the culprit, where known: by the ledger the cause with
-			     the largest excess of those that PT (or ET) may hold, without a ledger
-			     the busiest daemon; "" when kept */
+	double value_ns, low_ns,
+		high_ns; /* EMP_OUTSIDE: the judged value and the bounds; EMP_CUTOFF: the daemon's
+			    PT, 0 and the cutoff; otherwise NaN */
+	char daemon[DAEMON_NAME]; /* EMP_CUTOFF: the daemon; "" otherwise */
+	char reason[192]; /* a sentence with the culprit, if known: from the ledger, the cause with
+			     the largest excess that can be part of PT (or ET); without a ledger,
+			     the busiest daemon; "" if kept */
 };
 
 struct emp_warning {
@@ -54,49 +53,50 @@ struct emp_warning {
 	char remedy[256]; /* what to do */
 };
 
-/* Where cutoffs come from, to tell whether they still fit. 0 and NULL: not known. */
+/* The origin of cutoffs, to judge whether they still fit. 0 and NULL: unknown. */
 struct emp_origin {
 	int64_t study;			  /* in the lab */
 	int64_t made_at_ns;		  /* CLOCK_REALTIME */
 	const struct machine *then, *now; /* at the study, and at the run */
-	bool quieted; /* daemons were stopped for the run: that they are gone is no change */
+	bool quieted; /* daemons were stopped for the run, so their absence is not a change */
 };
 
 struct emp_options {
 	bool keep_outside;	   /* do not apply rule (II) */
 	bool ignore_failure;	   /* failed executions count */
-	const int *expected_codes; /* exit codes that are no failure, beside 0 */
+	const int *expected_codes; /* exit codes that are not a failure, in addition to 0 */
 	size_t expected_count;
-	/* Rule (I): of the machine's daemon study, for programs of every length; those that hold
-	 * for the median ET of what counts are applied. None: rule (I) drops nothing. */
+	/* For rule (I): the cutoffs of the machine's daemon study, for programs of every length.
+	 * Those for the median ET of what counts apply. None: rule (I) drops nothing. */
 	const struct cutoff *cutoffs;
 	size_t cutoff_count;
 	struct emp_origin origin;
 };
 
-/* What rule (I) had to go by. */
+/* What rule (I) was based on. */
 struct emp_cutoffs {
-	size_t count, hold; /* given; of those, for a program of this length */
-	double program_ns;  /* its length: the median ET of what counts */
-	bool seen;	    /* a daemon was seen at all: without one nothing can be dropped */
+	size_t count,
+		hold;	   /* how many were given, and how many apply to a program of this length */
+	double program_ns; /* its length: the median ET of what counts */
+	bool seen;	   /* some daemon was seen; otherwise nothing can be dropped */
 	int64_t study, made_at_ns; /* as in emp_origin */
 };
 
-/* What rule (II) keeps. */
+/* The range that rule (II) keeps. */
 struct emp_bounds {
-	bool applied; /* else the others are 0: not asked for, or too few or too equal for it */
+	bool applied; /* otherwise the others are 0: not wanted, or too few or too equal values */
 	double low_ns, high_ns;
 };
 
 struct emp_result {
-	enum emp_measure headline; /* the best PT there is, else EMP_ET */
+	enum emp_measure headline; /* the best available PT, or else EMP_ET */
 	bool present[EMP_MEASURES];
-	double user_share; /* of user + system, pooled over the executions that count (rule (II) or
-			      not) and have a split; NaN when none has */
+	double user_share; /* user / (user + system), pooled over the executions that count
+			      (whatever rule (II) says) and have a split; NaN if none has */
 	struct summary kept[EMP_MEASURES];	 /* after every rule */
-	struct summary unfiltered[EMP_MEASURES]; /* without rules (I) and (II); warm-ups and
-						    failures are never in */
-	struct emp_bounds outside;		 /* of rule (II), by the headline */
+	struct summary unfiltered[EMP_MEASURES]; /* without rules (I) and (II), but never with
+						    warm-ups and failures */
+	struct emp_bounds outside;		 /* of rule (II), for the headline */
 	struct emp_verdict *verdicts;
 	size_t count;			 /* of verdicts: the executions given */
 	size_t dropped[EMP_OUTSIDE + 1]; /* by rule; [EMP_KEPT] stays 0 */
@@ -108,21 +108,21 @@ void emp_judge(const struct run *run, const struct execution *executions, size_t
 	       const struct emp_options *options, struct emp_result *out);
 void emp_result_release(struct emp_result *r);
 
-/* Two sets of kept values (b against a, the baseline). ratio = mean(b) / mean(a), with a bootstrap
- * 95 % interval, and the p-value of a Mann-Whitney U test (exact for small samples without ties).
- * Without values on one side ratio and interval are NaN and p is 1; where only mean(a) is 0 they
+/* Compares two sets of kept values: b with the baseline a. ratio = mean(b) / mean(a), with a
+ * bootstrap 95 % interval and the p-value of a Mann-Whitney U test (exact for small samples without
+ * ties). If either set is empty, ratio and interval are NaN and p is 1; if only mean(a) is 0, they
  * are infinite. */
 struct emp_comparison {
 	size_t n_a, n_b;
 	double ratio, ratio_low, ratio_high;
 	double p;
-	const char *test; /* the name of the test, to be printed */
-	bool significant; /* p < 0.05 and the interval does not hold 1 */
+	const char *test; /* the name of the test, for display */
+	bool significant; /* p < 0.05 and the interval does not contain 1 */
 };
 void emp_compare(const double *a, size_t n_a, const double *b, size_t n_b,
 		 struct emp_comparison *out);
 
-/* The kept values of one measure, in execution order; the caller frees. */
+/* The kept values of one measure, in execution order. The caller frees them. */
 double *emp_values(const struct run *run, const struct execution *executions,
 		   const struct emp_result *r, enum emp_measure m, size_t *count);
 

@@ -41,19 +41,6 @@ static void find_candidates(const struct execution *executions, size_t count,
 		qsort(out->items, out->count, sizeof *out->items, compare_candidates);
 }
 
-static void set_limit(const candidate_list *all, struct explanation *out)
-{
-	double *et = xmalloc(all->count * sizeof *et);
-	struct summary s;
-	for (size_t i = 0; i < all->count; i++)
-		et[i] = (double)all->items[i].et_ns;
-	summarise(et, all->count, &s);
-	xfree(et);
-	double spread = SLOW_SIGMAS * MAD_TO_SIGMA * s.mad;
-	out->median_ns = s.median;
-	out->limit_ns = s.median + fmax(spread, SLOW_MATTERS * s.median);
-}
-
 static void add(const struct execution *executions, size_t index, enum explain_why why,
 		struct explanation *out)
 {
@@ -100,8 +87,16 @@ static void find_base(const struct execution *executions, size_t count,
 	find_candidates(executions, count, result, true, &kept);
 	if (all->count >= least) {
 		const candidate_list *from = kept.count ? &kept : all;
+		double *et = xmalloc(all->count * sizeof *et);
+		struct summary s;
+		for (size_t i = 0; i < all->count; i++)
+			et[i] = (double)all->items[i].et_ns;
+		summarise(et, all->count, &s);
+		xfree(et);
 		out->base = from->items[(from->count - 1) / 2].index;
-		set_limit(all, out);
+		out->median_ns = s.median;
+		out->limit_ns = s.median +
+				fmax(SLOW_SIGMAS * MAD_TO_SIGMA * s.mad, SLOW_MATTERS * s.median);
 	}
 	array_release(&kept);
 }

@@ -178,26 +178,25 @@ static void warn_of_tests(struct context *c)
 		related = judge_autocorrelation(c, &c->series[i]);
 }
 
-static bool warn_of_slow_first(struct context *c, const struct series *et)
+static void warn_of_outliers(struct context *c)
 {
-	if (et->n_all < 5)
-		return false;
-	struct summary rest;
-	summarise(et->all + 1, et->n_all - 1, &rest);
-	double first = et->all[0], excess = first - rest.median;
-	if (first <= rest.max || excess <= FIRST_SIGMAS * MAD_TO_SIGMA * rest.mad ||
-	    excess <= OUTLIER_MATTERS * rest.median)
-		return false;
-	struct emp_warning *w = add(c, "slow_first");
-	say(w->text, "the first execution took %s, the others %s in the median", shown(first).text,
-	    shown(rest.median).text);
-	say(w->remedy, "fill the caches first with --warmup N, or empty them before each execution "
-		       "with --prepare CMD");
-	return true;
-}
-
-static void warn_of_outliers(struct context *c, bool slow_first)
-{
+	const struct series *et = &c->series[c->series_count - 1];
+	bool slow_first = false;
+	if (et->n_all >= 5) {
+		struct summary rest;
+		summarise(et->all + 1, et->n_all - 1, &rest);
+		double first = et->all[0], excess = first - rest.median;
+		slow_first = first > rest.max && excess > FIRST_SIGMAS * MAD_TO_SIGMA * rest.mad &&
+			     excess > OUTLIER_MATTERS * rest.median;
+		if (slow_first) {
+			struct emp_warning *w = add(c, "slow_first");
+			say(w->text, "the first execution took %s, the others %s in the median",
+			    shown(first).text, shown(rest.median).text);
+			say(w->remedy,
+			    "fill the caches first with --warmup N, or empty them before each "
+			    "execution with --prepare CMD");
+		}
+	}
 	for (size_t k = 0; k < c->series_count; k++) {
 		const struct series *s = &c->series[k];
 		const struct summary *u = s->unfiltered;
@@ -227,34 +226,25 @@ static void warn_of_outliers(struct context *c, bool slow_first)
 	}
 }
 
-/* Whether PT is so small a part of ET that it says little. Not where one of them is too coarse to
- * tell. */
-static bool warn_of_waiting(struct context *c)
+/* Where PT is so small a part of ET that it says little, but not where one of them is too coarse to
+ * tell; and where ET varies far more than PT. */
+static void warn_of_et(struct context *c)
 {
-	if (c->series_count < 2)
-		return false;
 	const struct summary *pt = c->series[0].kept, *et = c->series[1].kept;
-	double least = c->series[0].m == EMP_PT_TICK ? SHORT_TICK_NS
-		       : c->run->shell		     ? SHORT_SHELL_NS
-						     : SHORT_NS;
-	if (!et->n || !pt->n || et->mean < least || pt->mean >= WAITING * et->mean)
-		return false;
-	double share = 1 - pt->mean / et->mean;
-	struct emp_warning *w = add(c, "waiting");
-	say(w->text, "the command waited %s%.0f %% of its time: process time says little about it",
-	    share > 0.99 ? "over " : "", share > 0.99 ? 99.0 : 100 * share);
-	say(w->remedy, "--measure et judges by elapsed time");
-	return true;
-}
-
-static void warn_of_noisy_et(struct context *c, bool waiting)
-{
-	if (c->series_count < 2)
-		return;
-	const struct summary *pt = c->series[0].kept, *et = c->series[1].kept;
+	bool ticks = c->series[0].m == EMP_PT_TICK;
+	double least = ticks ? SHORT_TICK_NS : c->run->shell ? SHORT_SHELL_NS : SHORT_NS;
+	bool waiting = et->n && pt->n && et->mean >= least && pt->mean < WAITING * et->mean;
+	if (waiting) {
+		double share = 1 - pt->mean / et->mean;
+		struct emp_warning *w = add(c, "waiting");
+		say(w->text,
+		    "the command waited %s%.0f %% of its time: process time says little about it",
+		    share > 0.99 ? "over " : "", share > 0.99 ? 99.0 : 100 * share);
+		say(w->remedy, "--measure et judges by elapsed time");
+	}
 	/* a PT in ticks is steady only because it is coarse */
-	if (et->n < 3 || pt->mean <= 0 || c->series[0].m == EMP_PT_TICK ||
-	    et->relative_error <= 0.01 || et->relative_error <= 10 * pt->relative_error)
+	if (et->n < 3 || pt->mean <= 0 || ticks || et->relative_error <= 0.01 ||
+	    et->relative_error <= 10 * pt->relative_error)
 		return;
 	struct emp_warning *w = add(c, "noisy_et");
 	say(w->text,
@@ -348,20 +338,6 @@ static void say_kinds(const struct kind kinds[3], size_t failed, struct strbuf *
 	}
 }
 
-/* One that fails ends the run before anything was measured. */
-static void warn_of_failed_warmup(struct context *c, const struct execution *x)
-{
-	struct kind kinds[3] = { 0 };
-	struct strbuf text = { 0 };
-	count_kind(&kinds[x->outcome], x->status);
-	say_kinds(kinds, 1, &text);
-	struct emp_warning *w = add(c, "failures");
-	say(w->text, "warm-up %u failed: %s; nothing was measured", x->number, strbuf_text(&text));
-	say(w->remedy, "see what it says: --show-output; if that is as it should be: "
-		       "--ignore-failure");
-	strbuf_release(&text);
-}
-
 static void warn_of_failures(struct context *c)
 {
 	struct kind kinds[3] = { 0 };
@@ -378,13 +354,22 @@ static void warn_of_failures(struct context *c)
 		count_kind(&kinds[x->outcome], x->status);
 		failed++;
 	}
+	struct strbuf text = { 0 };
+	/* a warm-up that fails ends the run before anything was measured */
 	if (!measured && last && c->run->status == RUN_FAILED &&
-	    !execution_succeeded(last, c->options->expected_codes, c->options->expected_count))
-		warn_of_failed_warmup(c, last);
+	    !execution_succeeded(last, c->options->expected_codes, c->options->expected_count)) {
+		count_kind(&kinds[last->outcome], last->status);
+		say_kinds(kinds, 1, &text);
+		struct emp_warning *w = add(c, "failures");
+		say(w->text, "warm-up %u failed: %s; nothing was measured", last->number,
+		    strbuf_text(&text));
+		say(w->remedy, "see what it says: --show-output; if that is as it should be: "
+			       "--ignore-failure");
+		strbuf_release(&text);
+	}
 	if (!failed)
 		return;
 	size_t late = kinds[OUTCOME_TIMED_OUT].count;
-	struct strbuf text = { 0 };
 	say_kinds(kinds, failed, &text);
 	const char *fate = failed == 1 ? "it is not in the result" : "they are not in the result";
 	if (c->options->ignore_failure && !late)
@@ -451,30 +436,26 @@ static void warn_of_gaps(struct context *c)
 	}
 }
 
-static void series_init(struct context *c, enum emp_measure m)
-{
-	struct series *s = &c->series[c->series_count++];
-	s->m = m;
-	s->kept = &c->r->kept[m];
-	s->unfiltered = &c->r->unfiltered[m];
-	s->values = emp_collect(c->run, c->executions, c->r, m, false, &s->n);
-	s->all = emp_collect(c->run, c->executions, c->r, m, true, &s->n_all);
-}
-
 void emp_warn(const struct run *run, const struct execution *executions,
 	      const struct emp_options *options, struct emp_result *r)
 {
 	struct context c = { .run = run, .executions = executions, .options = options, .r = r };
-	series_init(&c, r->headline);
-	if (r->headline != EMP_ET)
-		series_init(&c, EMP_ET);
+	c.series_count = r->headline == EMP_ET ? 1 : 2;
+	for (size_t i = 0; i < c.series_count; i++) {
+		struct series *s = &c.series[i];
+		s->m = i ? EMP_ET : r->headline;
+		s->kept = &r->kept[s->m];
+		s->unfiltered = &r->unfiltered[s->m];
+		s->values = emp_collect(run, executions, r, s->m, false, &s->n);
+		s->all = emp_collect(run, executions, r, s->m, true, &s->n_all);
+	}
 	warn_of_failures(&c);
 	emp_warn_of_cutoffs(run, options, r);
 	warn_of_few(&c);
 	warn_of_too_short(&c);
-	bool slow_first = warn_of_slow_first(&c, &c.series[c.series_count - 1]);
-	warn_of_outliers(&c, slow_first);
-	warn_of_noisy_et(&c, warn_of_waiting(&c));
+	warn_of_outliers(&c);
+	if (c.series_count > 1)
+		warn_of_et(&c);
 	warn_of_tests(&c);
 	warn_of_gaps(&c);
 	for (size_t i = 0; i < c.series_count; i++) {

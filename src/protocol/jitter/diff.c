@@ -170,10 +170,10 @@ static void compare_source(struct jitter_source_diff *d, size_t index, const str
 	d->run_rate = per_second(run, r->count);
 	d->base_share = (double)b->ns / base->window_ns;
 	d->run_share = (double)r->ns / run->window_ns;
-	d->base_mean_ns = noise_spread_mean(b);
-	d->run_mean_ns = noise_spread_mean(r);
-	d->base_max_ns = b->max_ns;
-	d->run_max_ns = r->max_ns;
+	d->base_mean_ns = b->count ? noise_spread_mean(b) : NAN;
+	d->run_mean_ns = r->count ? noise_spread_mean(r) : NAN;
+	d->base_max_ns = b->count ? b->max_ns : ABSENT_NS;
+	d->run_max_ns = r->count ? r->max_ns : ABSENT_NS;
 	/* Appearances that know nothing of the two runs fall into one of them in the proportion of
 	 * the windows. A burst of occurrences is one appearance: hence parts. */
 	if (!b->count)

@@ -1,5 +1,5 @@
-/* Two runs of `tare noise` compared: which sources are new, gone, grown or shrunk, and how sure
- * that is. All CPUs of a run together. */
+/* Compares two runs of `tare noise`: which sources are new, gone, grown or shrunk, and how certain
+ * that is. The CPUs of a run are taken together. */
 #ifndef TARE_PROTOCOL_JITTER_DIFF_H
 #define TARE_PROTOCOL_JITTER_DIFF_H
 
@@ -22,34 +22,32 @@ struct jitter_source_diff {
 	enum noise_class class;
 	char name[NOISE_NAME_SIZE];
 	enum jitter_change change;
-	double base_rate, run_rate;   /* occurrences per s */
-	double base_share, run_share; /* ns lost per ns: the weight of the source */
-	double base_mean_ns, run_mean_ns;
-	uint64_t base_max_ns, run_max_ns;
-	/* Of the time lost to it per s: run / base with a 95 % interval over the parts of the runs;
-	 * NaN where one of them lacks it or has too few parts. */
+	double base_rate, run_rate;	  /* occurrences per s */
+	double base_share, run_share;	  /* ns lost per ns: the weight of the source */
+	double base_mean_ns, run_mean_ns; /* NaN: it has none */
+	uint64_t base_max_ns, run_max_ns; /* ABSENT_NS: likewise */
+	/* The time lost to it per s: run / base with a 95 % interval over the parts of the runs.
+	 * NaN if one run lacks the source or has too few parts. */
 	double ratio, ratio_low, ratio_high;
-	/* NEW, GONE (the other run lacks it, however sure that is): that all parts with it fell
-	 * into one of the two by chance; else a
-	 * permutation test's over the parts. Adjusted by Benjamini
-	 * and Hochberg over all sources. NaN: too few parts. */
+	/* NEW and GONE (the other run lacks it, however certain that is): the probability that all
+	 * parts with it fell into one run by chance. Otherwise from a permutation test over the
+	 * parts. Adjusted over all sources (Benjamini and Hochberg). NaN: too few parts. */
 	double p;
 };
 
 #define JITTER_GRID 240
 struct jitter_diff {
-	/* NEW first, then GROWN, SHRUNK, GONE; then NEW and GONE that may be chance; SAME. Each by
-	 * the larger time lost */
+	/* NEW first, then GROWN, SHRUNK, GONE, then NEW and GONE that may be chance, then SAME;
+	 * within each by the larger time lost. */
 	ARRAY(struct jitter_source_diff) sources;
-	/* Total time lost per s: as above. */
+	/* Total time lost per s, as above. */
 	double base_share, run_share, ratio, ratio_low, ratio_high, p;
-	/* Detours per s and per decade of length, by Parzen's method over log10(length in ns);
-	 * grid_ns[i] are the lengths. bandwidth in decades, the same for both. */
+	/* Detours per s and per decade of length at grid_ns[i], estimated by Parzen's method over
+	 * log10(length in ns). The bandwidth is in decades and the same for both. */
 	double grid_ns[JITTER_GRID], base_density[JITTER_GRID], run_density[JITTER_GRID];
 	double bandwidth;
-	double distance; /* half of the integral of |run - base| of the normalised ones: 0 to 1 */
-	/* Where the rates differ most: a peak of run - base, with the combinations in it. Up to 5.
-	 */
+	double distance; /* half the integral of |run - base|, both normalised: 0 to 1 */
+	/* Where the rates differ most: peaks of run - base, at most 5. */
 	struct jitter_peak {
 		uint64_t low_ns, high_ns;
 		double base_rate, run_rate;	/* detours per s in it */
@@ -58,10 +56,10 @@ struct jitter_diff {
 	size_t peak_count;
 };
 
-/* -1 (EXIT_USAGE) when one of them has no window at all. */
+/* EXIT_USAGE if one of them has no window. */
 int jitter_compare(const struct noise *base, const struct noise *run, struct jitter_diff *out,
 		   struct error *err);
-/* The change is no chance: p < 0.05. */
+/* The change is unlikely to be chance: p < 0.05. */
 bool jitter_diff_sure(const struct jitter_source_diff *d);
 void jitter_diff_release(struct jitter_diff *d);
 

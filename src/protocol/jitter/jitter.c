@@ -88,15 +88,6 @@ static void add_sample(struct jitter_work *w, uint32_t source, uint64_t begin_ns
 	add_sample_in(w, source, begin_ns, ns, noise_bucket_of(ns));
 }
 
-static void add_inferred(struct jitter_work *w, enum noise_class class, uint64_t begin_ns,
-			 uint64_t ns)
-{
-	if (!ns)
-		return;
-	struct noise_source *s = noise_source_get(w->into, class, noise_class_name(class));
-	add_sample(w, (uint32_t)(s - w->into->sources.items), begin_ns, ns);
-}
-
 static void add_to(struct noise_detours *sum, uint64_t ns, const uint64_t *class_ns, bool overlap)
 {
 	sum->count++;
@@ -160,7 +151,11 @@ static void add_detour(struct jitter *j, size_t detour)
 		class_ns[g->host ? NOISE_HOST : NOISE_UNEXPLAINED] += g->residue_ns;
 	}
 	for (enum noise_class c = NOISE_DELIVERY; c < NOISE_CLASSES; c++)
-		add_inferred(w, c, d->begin_ns, class_ns[c]);
+		if (class_ns[c]) {
+			struct noise_source *s = noise_source_get(w->into, c, noise_class_name(c));
+			add_sample(w, (uint32_t)(s - w->into->sources.items), d->begin_ns,
+				   class_ns[c]);
+		}
 
 	bool overlap = d->occurrences > first;
 	char name[NOISE_COMBINED_SIZE] = "";

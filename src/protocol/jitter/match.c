@@ -369,25 +369,6 @@ static void sweep_detour(struct jitter_work *w, struct jitter_detour *d,
 
 /* ---- a round ---- */
 
-/* In order, also where the input is not. */
-static void copy_detours(struct jitter_work *w)
-{
-	uint64_t ended_ns = 0;
-	w->detours.count = 0;
-	for (size_t i = 0; i < w->round->detour_count; i++) {
-		const struct detour *from = &w->round->detours[i];
-		struct jitter_detour d = { .begin_ns = from->begin_ns, .end_ns = from->end_ns };
-		if (d.begin_ns < ended_ns)
-			d.begin_ns = ended_ns;
-		if (d.end_ns < d.begin_ns)
-			d.end_ns = d.begin_ns;
-		uint64_t ns = d.end_ns - d.begin_ns;
-		d.steal_ns = from->steal_ns < ns ? from->steal_ns : ns;
-		ended_ns = d.end_ns;
-		array_push(&w->detours, d);
-	}
-}
-
 static void order_events(struct jitter_work *w)
 {
 	static const struct trace_event none[1];
@@ -413,7 +394,20 @@ void jitter_match(struct jitter_work *w)
 	memset(w->cache, 0, sizeof w->cache);
 	w->cached = 0;
 	w->occurrences.count = w->gaps.count = w->segments.count = 0;
-	copy_detours(w);
+	uint64_t ended_ns = 0; /* detours are in order, also where the input is not */
+	w->detours.count = 0;
+	for (size_t i = 0; i < w->round->detour_count; i++) {
+		const struct detour *from = &w->round->detours[i];
+		struct jitter_detour d = { .begin_ns = from->begin_ns, .end_ns = from->end_ns };
+		if (d.begin_ns < ended_ns)
+			d.begin_ns = ended_ns;
+		if (d.end_ns < d.begin_ns)
+			d.end_ns = d.begin_ns;
+		uint64_t ns = d.end_ns - d.begin_ns;
+		d.steal_ns = from->steal_ns < ns ? from->steal_ns : ns;
+		ended_ns = d.end_ns;
+		array_push(&w->detours, d);
+	}
 	order_events(w);
 	size_t at = 0;
 	for (size_t i = 0; i < w->detours.count; i++) {

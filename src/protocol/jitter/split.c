@@ -18,23 +18,6 @@ struct range {
 
 /* ---- how long delivery takes ---- */
 
-static void learn(const struct jitter_work *w, struct jitter_learnt *learnt)
-{
-	for (size_t i = 0; i < w->detours.count; i++) {
-		struct range gaps = OWN(w, i, gaps);
-		if (w->detours.items[i].steal_ns)
-			continue;
-		for (size_t k = gaps.begin; k < gaps.end; k++) {
-			const struct jitter_gap *g = &w->gaps.items[k];
-			if (g->kind == GAP_ALONE)
-				continue;
-			noise_histogram_add(&learnt->gaps[g->kind], noise_bucket_of(g->ns), 1,
-					    g->ns);
-			learnt->counts[g->kind]++;
-		}
-	}
-}
-
 static uint64_t cap_of(const struct jitter_learnt *learnt, enum gap_kind kind)
 {
 	const struct jitter_tuning *t = &jitter_tuning;
@@ -137,7 +120,19 @@ static void take_steal(struct jitter_work *w, size_t detour)
 void jitter_split(struct jitter_work *w, struct jitter_learnt *learnt)
 {
 	uint64_t caps[GAP_KINDS + 1] = { [GAP_ALONE] = 0 };
-	learn(w, learnt);
+	for (size_t i = 0; i < w->detours.count; i++) {
+		struct range gaps = OWN(w, i, gaps);
+		if (w->detours.items[i].steal_ns)
+			continue;
+		for (size_t k = gaps.begin; k < gaps.end; k++) {
+			const struct jitter_gap *g = &w->gaps.items[k];
+			if (g->kind == GAP_ALONE)
+				continue;
+			noise_histogram_add(&learnt->gaps[g->kind], noise_bucket_of(g->ns), 1,
+					    g->ns);
+			learnt->counts[g->kind]++;
+		}
+	}
 	for (size_t kind = 0; kind < GAP_KINDS; kind++)
 		caps[kind] = cap_of(learnt, (enum gap_kind)kind);
 	for (size_t k = 0; k < w->gaps.count; k++) {

@@ -30,9 +30,11 @@ struct sorted {
 	double *step; /* [p]: the least difference among the first p + 1, as they were given */
 };
 
-/* What a coarse clock made equal was within half a step of it. */
-static void spread_ties(const double *x, size_t n, double *out)
+static void sorted_make(const double *x, size_t n, struct sorted *s)
 {
+	*s = (struct sorted){ xcalloc(n, sizeof *s->x), n, xcalloc(n, sizeof *s->sums),
+			      xcalloc(n, sizeof *s->step) };
+	/* what a coarse clock made equal was within half a step of it */
 	for (size_t first = 0, next; first < n; first = next) {
 		for (next = first + 1; next < n && x[next] == x[first]; next++)
 			;
@@ -40,17 +42,10 @@ static void spread_ties(const double *x, size_t n, double *out)
 		double right = next < n ? x[next] - x[first] : INFINITY;
 		double step = fmin(left, right), count = (double)(next - first);
 		for (size_t i = first; i < next; i++)
-			out[i] = isinf(step) ? x[i]
-					     : x[i] + step * (((double)(i - first) + 0.5) / count -
-							      0.5);
+			s->x[i] = isinf(step) ? x[i]
+					      : x[i] + step * (((double)(i - first) + 0.5) / count -
+							       0.5);
 	}
-}
-
-static void sorted_make(const double *x, size_t n, struct sorted *s)
-{
-	*s = (struct sorted){ xcalloc(n, sizeof *s->x), n, xcalloc(n, sizeof *s->sums),
-			      xcalloc(n, sizeof *s->step) };
-	spread_ties(x, n, s->x);
 	double least = INFINITY;
 	for (size_t p = 1; p < n; p++) {
 		s->sums[p] = s->sums[p - 1] + (double)(n - p) * (s->x[p] - s->x[p - 1]);

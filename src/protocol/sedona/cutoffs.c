@@ -151,21 +151,16 @@ static void set_cutoffs(struct study_daemon *d, uint64_t unit_ns)
 						      : d->seen[STUDY_LONG].period;
 }
 
-/* To two digits in h, min or s. */
-static double natural_period(double ns)
+/* At a share of the period, which is taken to two digits in h, min or s. */
+static uint64_t divide_at(const struct study_daemon *d, const struct sedona_seen_run *short_run,
+			  const struct sedona_seen_run *long_run)
 {
+	double ns = (double)d->period.ns, own = (double)short_run->length_ns;
 	double unit = ns >= 3600 * NS_PER_S ? 3600 * NS_PER_S
 		      : ns >= 60 * NS_PER_S ? 60 * NS_PER_S
 					    : NS_PER_S;
 	double in_units = ns / unit, digit = pow(10, floor(log10(in_units)) - 1);
-	return round(in_units / digit) * digit * unit;
-}
-
-static uint64_t divide_at(const struct study_daemon *d, const struct sedona_seen_run *short_run,
-			  const struct sedona_seen_run *long_run)
-{
-	double own = (double)short_run->length_ns,
-	       at = PERIOD_SHARE * natural_period((double)d->period.ns);
+	double at = PERIOD_SHARE * (round(in_units / digit) * digit * unit);
 	if (at <= own)
 		at = long_run && long_run->length_ns > short_run->length_ns
 			     ? sqrt(own * (double)long_run->length_ns)

@@ -42,24 +42,6 @@ static double log_choose(double n, double k)
 	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
 }
 
-/* `differ`: the longest gap less the shortest. Where rows were made one, none are neighbours. */
-static double p_of(size_t total, size_t marks, size_t differ, bool rows)
-{
-	struct ways w = { total, xcalloc(total, sizeof *w.sums), xcalloc(total, sizeof *w.longer) };
-	double ways = 0, n = (double)total, k = (double)marks;
-	/* by their shortest gap */
-	for (size_t low = rows ? 2 : 1; low * (marks - 1) < total; low++) {
-		ways += count_ways(&w, marks - 1, low, low + differ);
-		if (differ)
-			ways -= count_ways(&w, marks - 1, low + 1, low + differ);
-	}
-	xfree(w.sums);
-	xfree(w.longer);
-	if (!(ways > 0))
-		return 1;
-	return fmin(1, exp(log(ways) - (rows ? log_choose(n - k + 1, k) : log_choose(n, k))));
-}
-
 double sedona_p_even(const uint32_t *numbers, size_t count, size_t total)
 {
 	size_t marks = 0, shortest = SIZE_MAX, longest = 0, last = 0, taken = 0;
@@ -81,5 +63,18 @@ double sedona_p_even(const uint32_t *numbers, size_t count, size_t total)
 	total -= taken;
 	if (marks < LEAST_PLACES || (longest - shortest) * marks > total)
 		return 1;
-	return p_of(total, marks, longest - shortest, taken > 0);
+	struct ways w = { total, xcalloc(total, sizeof *w.sums), xcalloc(total, sizeof *w.longer) };
+	double ways = 0, n = (double)total, k = (double)marks;
+	size_t differ = longest - shortest;
+	/* by their shortest gap; where rows were made one, none are neighbours */
+	for (size_t low = taken ? 2 : 1; low * (marks - 1) < total; low++) {
+		ways += count_ways(&w, marks - 1, low, low + differ);
+		if (differ)
+			ways -= count_ways(&w, marks - 1, low + 1, low + differ);
+	}
+	xfree(w.sums);
+	xfree(w.longer);
+	if (!(ways > 0))
+		return 1;
+	return fmin(1, exp(log(ways) - (taken ? log_choose(n - k + 1, k) : log_choose(n, k))));
 }

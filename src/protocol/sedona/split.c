@@ -39,23 +39,6 @@ static double p_at_most(double seen, double mean)
 	return p;
 }
 
-/* Counts the pairs of (odd, even) samples within the window by which of them are above cut. */
-static void count_pairs(const struct split *s, struct study_level *l)
-{
-	for (size_t i = 0; i + 1 < s->r->samples.count; i++) {
-		const struct sedona_sample *a = &s->r->samples.items[i], *b = a + 1;
-		if (a->number % 2 == 0 || b->number != a->number + 1 || a->et_ns > l->high_ns ||
-		    b->et_ns > l->high_ns)
-			continue;
-		bool first = a->et_ns > l->cut_ns, second = b->et_ns > l->cut_ns;
-		++*(first ? second ? &l->both : &l->first : second ? &l->second : &l->neither);
-	}
-	double pairs = (double)l->neither + l->first + l->second + l->both;
-	if (pairs > 0)
-		l->both_expected =
-			((double)l->first + l->both) * ((double)l->second + l->both) / pairs;
-}
-
 /* `usual` of those within are at or below the cut. */
 static void add_level(struct split *s, size_t within, size_t usual, enum study_shape shape)
 {
@@ -65,7 +48,18 @@ static void add_level(struct split *s, size_t within, size_t usual, enum study_s
 		.cut_ns = s->by_et[usual - 1],
 		.shape = shape,
 	};
-	count_pairs(s, &l);
+	/* the pairs of (odd, even) samples within the window, by which of them are above cut */
+	for (size_t i = 0; i + 1 < s->r->samples.count; i++) {
+		const struct sedona_sample *a = &s->r->samples.items[i], *b = a + 1;
+		if (a->number % 2 == 0 || b->number != a->number + 1 || a->et_ns > l.high_ns ||
+		    b->et_ns > l.high_ns)
+			continue;
+		bool first = a->et_ns > l.cut_ns, second = b->et_ns > l.cut_ns;
+		++*(first ? second ? &l.both : &l.first : second ? &l.second : &l.neither);
+	}
+	double pairs = (double)l.neither + l.first + l.second + l.both;
+	if (pairs > 0)
+		l.both_expected = ((double)l.first + l.both) * ((double)l.second + l.both) / pairs;
 	array_push(&s->out->levels, l);
 }
 

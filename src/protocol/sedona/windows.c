@@ -73,16 +73,6 @@ struct cutter {
 	window_list windows;
 };
 
-/* The newest take the place of the oldest. */
-static void keep(struct cutter *c, struct window w)
-{
-	if (!c->most || c->cut < c->most)
-		array_push(&c->windows, w);
-	else
-		c->windows.items[c->cut % c->most] = w;
-	c->cut++;
-}
-
 /* The i-th of those kept, the oldest first. */
 static const struct window *kept(const struct cutter *c, size_t i)
 {
@@ -95,7 +85,13 @@ static void go_on(struct cutter *c, double from_ns, double to_ns, double taken)
 	double rate = 1 - fmin(taken, 1);
 	while (rate > 0 && (to_ns - from_ns) * rate >= c->left_ns) {
 		from_ns += c->left_ns / rate;
-		keep(c, (struct window){ c->part, c->begin_ns, from_ns });
+		/* the newest take the place of the oldest */
+		struct window w = { c->part, c->begin_ns, from_ns };
+		if (!c->most || c->cut < c->most)
+			array_push(&c->windows, w);
+		else
+			c->windows.items[c->cut % c->most] = w;
+		c->cut++;
 		c->begin_ns = from_ns;
 		c->left_ns = c->length_ns;
 	}
@@ -210,26 +206,6 @@ static void fill_window(struct filler *f, const struct window *w)
 	array_push(&f->out->samples, s);
 }
 
-/* Returns the first window kept that is of a later part. */
-static size_t fill_part(const struct cutter *c, size_t first, const struct bursts *part,
-			struct sedona_run *out)
-{
-	size_t index = kept(c, first)->part, next = first;
-	size_t processes = part->processes.count;
-	struct filler f = { .part = part, .out = out };
-	f.names = xcalloc(processes + 1, sizeof *f.names);
-	f.used_ns = xcalloc(processes + 1, sizeof *f.used_ns);
-	for (size_t i = 0; i < processes; i++)
-		f.names[i] = UINT32_MAX;
-	for (; next < c->windows.count && kept(c, next)->part == index; next++)
-		fill_window(&f, kept(c, next));
-	xfree(f.names);
-	xfree(f.used_ns);
-	array_release(&f.active);
-	array_release(&f.open);
-	return next;
-}
-
 void windows_cut(const struct bursts *parts, size_t count, const struct windows_options *options,
 		 struct sedona_run *out, int *cpu)
 {
@@ -241,7 +217,19 @@ void windows_cut(const struct bursts *parts, size_t count, const struct windows_
 	for (c.part = 0; c.part < count && options->length_ns; c.part++)
 		if (parts[c.part].end_ns > parts[c.part].begin_ns)
 			cut_part(&c, &parts[c.part], taken);
-	for (size_t next = 0; next < c.windows.count;)
-		next = fill_part(&c, next, &parts[kept(&c, next)->part], out);
+	for (size_t next = 0; next < c.windows.count;) {
+		size_t index = kept(&c, next)->part, processes = parts[index].processes.count;
+		struct filler f = { .part = &parts[index], .out = out };
+		f.names = xcalloc(processes + 1, sizeof *f.names);
+		f.used_ns = xcalloc(processes + 1, sizeof *f.used_ns);
+		for (size_t i = 0; i < processes; i++)
+			f.names[i] = UINT32_MAX;
+		for (; next < c.windows.count && kept(&c, next)->part == index; next++)
+			fill_window(&f, kept(&c, next));
+		xfree(f.names);
+		xfree(f.used_ns);
+		array_release(&f.active);
+		array_release(&f.open);
+	}
 	array_release(&c.windows);
 }

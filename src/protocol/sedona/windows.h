@@ -1,5 +1,5 @@
-/* Virtual samples: windows of any length cut from the record of a watch are what a program of that
- * length would have met. */
+/* Virtual samples: a window cut from the record of a watch is what a program of that length would
+ * have experienced. */
 #ifndef TARE_PROTOCOL_SEDONA_WINDOWS_H
 #define TARE_PROTOCOL_SEDONA_WINDOWS_H
 
@@ -9,17 +9,17 @@
 #define WINDOWS_WORST_CPU (-1)
 
 struct windows_options {
-	uint64_t length_ns; /* CPU time the virtual program needs */
-	int cpu;	    /* the program's; WINDOWS_WORST_CPU: the one that daemons use most */
-	uint32_t most;	    /* windows, the newest that there are; 0: all that fit */
+	uint64_t length_ns; /* CPU time that the virtual program needs */
+	int cpu;	    /* of the program; WINDOWS_WORST_CPU: the one that daemons use most */
+	uint32_t most;	    /* at most this many windows, the newest; 0: all that fit */
 };
 
-/* Back to back through each part (a stretch without a gap), numbered from 1, going on from part to
- * part. Of more than `most` the newest are taken, not some of all: distances between windows must
- * stay even, or no daemon has a period. A window ends when its CPU was left to the program for
- * length_ns: its ET. Executions are by process (any CPU), what began before or goes on after
- * counted by its share within. Tare's own processes are no daemons and take nothing. *cpu, when not
- * NULL, is the one that was taken. */
+/* Cuts windows back to back through each part (a stretch without a gap), numbered from 1 across all
+ * parts. If there are more than `most`, the newest are taken rather than a selection, because
+ * periods can only be found at even distances. A window ends when its CPU was free for the program
+ * for length_ns; that is its ET. Executions are per process on any CPU; one that began before or
+ * continues after counts with its part inside. Tare's own processes are ignored. *cpu, unless NULL,
+ * is the CPU that was taken. */
 void windows_cut(const struct bursts *parts, size_t count, const struct windows_options *options,
 		 struct sedona_run *out, int *cpu);
 

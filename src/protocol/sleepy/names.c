@@ -207,45 +207,31 @@ static char *place_of(const struct shown *one, const struct shown *all, size_t c
 	return place;
 }
 
-static char *address_of(const struct profile_function *f)
+static char *told_apart(const struct shown *one, const struct shown *all, size_t count)
 {
-	struct strbuf text = { 0 };
-	if (f && f->address)
-		strbuf_printf(&text, "0x%" PRIx64, f->address);
-	else if (f && f->file)
-		strbuf_printf(&text, "%s:%" PRIu32, last_part(f->file), f->line);
-	else
-		return NULL;
-	return strbuf_detach(&text);
-}
-
-static char *identity_of(const struct profile_object *o)
-{
+	const struct profile_object *o = one->object;
+	const struct profile_function *f = one->function;
+	bool same_path = false, same_object = false;
+	for (size_t i = 0; o && i < count; i++) {
+		if (&all[i] == one || !all[i].object)
+			continue;
+		same_object |= all[i].object == o;
+		same_path |= strcmp(all[i].object->path, o->path) == 0;
+	}
+	if (!o || (!same_object && !same_path))
+		return o ? place_of(one, all, count) : NULL;
 	struct strbuf text = { 0 };
 	char id[2 * BUILD_ID_MAX + 1];
 	build_id_text(o, id);
-	if (*id)
+	if (same_object && f && f->address)
+		strbuf_printf(&text, "0x%" PRIx64, f->address);
+	else if (same_object && f && f->file)
+		strbuf_printf(&text, "%s:%" PRIu32, last_part(f->file), f->line);
+	else if (!same_object && *id)
 		strbuf_printf(&text, "%.*s", ID_SHOWN, id);
-	else if (o->pid)
+	else if (!same_object && o->pid)
 		strbuf_printf(&text, "PID %" PRIu32, o->pid);
-	else
-		return NULL;
-	return strbuf_detach(&text);
-}
-
-static char *told_apart(const struct shown *one, const struct shown *all, size_t count)
-{
-	bool same_path = false;
-	if (!one->object)
-		return NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (&all[i] == one || !all[i].object)
-			continue;
-		if (all[i].object == one->object)
-			return address_of(one->function);
-		same_path |= strcmp(all[i].object->path, one->object->path) == 0;
-	}
-	return same_path ? identity_of(one->object) : place_of(one, all, count);
+	return text.length ? strbuf_detach(&text) : NULL;
 }
 
 void sleepy_tell_apart(const struct profile *p, enum sleepy_by by, struct sleepy_shown *rows,

@@ -1,10 +1,10 @@
-/* Which samples pass a filter: private to protocol/sleepy/. */
+/* Which samples pass a filter. Private to protocol/sleepy/. */
 #ifndef TARE_PROTOCOL_SLEEPY_PRIVATE_H
 #define TARE_PROTOCOL_SLEEPY_PRIVATE_H
 
 #include "protocol/sleepy/sleepy.h"
 
-/* Asked once for each slice, thread and stack, however many samples there are. */
+/* Evaluated once per slice, thread and stack, however many samples there are. */
 struct sleepy_sieve {
 	bool *slices, *threads, *stacks;
 };
@@ -16,13 +16,13 @@ static inline bool sleepy_passes(const struct sleepy_sieve *s, const struct prof
 	return s->slices[sample->slice] && s->threads[sample->thread] && s->stacks[sample->stack];
 }
 
-/* The innermost location; PROFILE_NONE: nothing is known. */
+/* The innermost location; PROFILE_NONE: unknown. */
 static inline uint32_t sleepy_leaf(const struct profile *p, const struct profile_stack *s)
 {
 	return s->count ? p->links.items[s->first] : PROFILE_NONE;
 }
 
-/* The function that a location's code belongs to, or PROFILE_NONE. */
+/* The function that contains the code of a location, or PROFILE_NONE. */
 static inline uint32_t sleepy_function_of(const struct profile *p, uint32_t location)
 {
 	if (location == PROFILE_NONE || !p->locations.items[location].frames)
@@ -31,10 +31,10 @@ static inline uint32_t sleepy_function_of(const struct profile *p, uint32_t loca
 	return p->frames.items[l->first_frame + l->frames - 1].function;
 }
 
-/* It has no function, and is called "object+0xoffset". */
+/* For a location without a function, called "object+0xoffset". */
 bool sleepy_unnamed_matches(const struct profile *p, const char *pattern, uint32_t location);
 
-/* A container's id or the cgroup's path; NULL: not known. */
+/* A container's id or the cgroup's path; NULL: unknown. */
 const char *sleepy_container_of(const struct profile_instance *i);
 
 #endif

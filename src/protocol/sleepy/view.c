@@ -71,15 +71,6 @@ static void sum_up(struct tally *t, const struct sleepy_sieve *sieve)
 
 /* ---- by owner ---- */
 
-/* Samples that there should have been, and were not: the timer came late, or not at all. */
-static uint64_t not_sampled(const struct tally *t, uint64_t idle)
-{
-	const struct profile *p = t->p;
-	double whole = p->hz * p->cpus * (double)t->v->elapsed_ns / 1e9;
-	double seen = (double)t->v->busy + (double)idle;
-	return seen < SEEN_ALL * whole ? (uint64_t)(whole - seen + 0.5) : 0;
-}
-
 static void system_rows(struct tally *t, const struct sleepy_sieve *sieve)
 {
 	static const char *const names[SLEEPY_STATES] = { "user",   "kernel", "idle",
@@ -95,7 +86,10 @@ static void system_rows(struct tally *t, const struct sleepy_sieve *sieve)
 		counts[3] += sieve->slices[i] ? s->others : 0;
 		counts[4] += sieve->slices[i] ? s->lost : 0;
 	}
-	counts[5] = not_sampled(t, counts[2]);
+	/* samples that there should have been, and were not: the timer came late, or not at all */
+	double whole = t->p->hz * t->p->cpus * (double)t->v->elapsed_ns / 1e9;
+	double seen = (double)t->v->busy + (double)counts[2];
+	counts[5] = seen < SEEN_ALL * whole ? (uint64_t)(whole - seen + 0.5) : 0;
 	for (size_t i = 0; i < SLEEPY_STATES; i++) {
 		struct sleepy_row row = no_row;
 		row.name = xstrdup(names[i]);

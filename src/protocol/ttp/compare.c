@@ -76,15 +76,6 @@ static int by_query(const void *a, const void *b)
 	return (p->cardinality > q->cardinality) - (p->cardinality < q->cardinality);
 }
 
-static size_t find_at(const struct query_run *run, uint32_t query, uint64_t cardinality)
-{
-	const struct query_at key = { .query = query, .cardinality = cardinality };
-	const struct query_at *found =
-		run->at.count ? bsearch(&key, run->at.items, run->at.count, sizeof key, by_query)
-			      : NULL;
-	return found ? (size_t)(found - run->at.items) : SIZE_MAX;
-}
-
 /* ---- one pair ---- */
 
 static size_t times_of(const struct side *s, size_t at, enum ttp_time time, double **out)
@@ -97,24 +88,6 @@ static size_t times_of(const struct side *s, size_t at, enum ttp_time time, doub
 		    ttp_time_of(&q->executions.items[k], time, &(*out)[n]) && (*out)[n] > 0)
 			n++;
 	return n;
-}
-
-/* p is not corrected yet. */
-static void compare_times(const struct side *base, size_t i, const struct side *other, size_t j,
-			  enum ttp_time time, struct ttp_pair *pair)
-{
-	double *a, *b;
-	size_t n_a = times_of(base, i, time, &a), n_b = times_of(other, j, time, &b);
-	struct mann_whitney test;
-	struct ratio ratio;
-	mann_whitney(a, n_a, b, n_b, &test);
-	ratio_of_shift(a, n_a, b, n_b, &ratio);
-	pair->p = test.p;
-	pair->ratio = ratio.ratio;
-	pair->low = ratio.low;
-	pair->high = ratio.high;
-	xfree(a);
-	xfree(b);
 }
 
 static bool has_same_plan(const struct side *base, size_t i, const struct side *other, size_t j)
@@ -152,8 +125,21 @@ static void add_pair(const struct side *base, size_t i, const struct side *other
 	pair.cardinality = either->cardinality;
 	pair.same_plan = has_same_plan(base, i, other, j);
 	pair.change = !kept_other ? TTP_ONLY_BASE : !kept ? TTP_ONLY_OTHER : TTP_SAME;
-	if (pair.change == TTP_SAME)
-		compare_times(base, i, other, j, out->time, &pair);
+	if (pair.change == TTP_SAME) {
+		double *a, *b;
+		size_t n_a = times_of(base, i, out->time, &a),
+		       n_b = times_of(other, j, out->time, &b);
+		struct mann_whitney test;
+		struct ratio ratio;
+		mann_whitney(a, n_a, b, n_b, &test);
+		ratio_of_shift(a, n_a, b, n_b, &ratio);
+		pair.p = test.p; /* not corrected yet */
+		pair.ratio = ratio.ratio;
+		pair.low = ratio.low;
+		pair.high = ratio.high;
+		xfree(a);
+		xfree(b);
+	}
 	array_push(&out->pairs, pair);
 }
 
@@ -165,7 +151,13 @@ static void pair_all(const struct side *base, const struct side *other, struct t
 		const struct query_at *q = &base->run->at.items[i];
 		if (!i || q->query != q[-1].query)
 			query = counterpart(base->run, other->run, q->query);
-		size_t j = query ? find_at(other->run, query, q->cardinality) : SIZE_MAX;
+		const struct query_at key = { .query = query, .cardinality = q->cardinality };
+		const struct query_at *found = query && other->run->at.count
+						       ? bsearch(&key, other->run->at.items,
+								 other->run->at.count, sizeof key,
+								 by_query)
+						       : NULL;
+		size_t j = found ? (size_t)(found - other->run->at.items) : SIZE_MAX;
 		if (j != SIZE_MAX && taken[j])
 			j = SIZE_MAX;
 		if (j != SIZE_MAX)

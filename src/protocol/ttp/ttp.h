@@ -1,6 +1,6 @@
 /* The Tucson Timing Protocol, version 2 (Currim, Snodgrass, Suh, Zhang), steps 1 to 5, as a pure
- * function of stored executions: sanity checks, executions and Q@Cs dropped by them, the time of
- * what is left, and what that time is worth. And its causal model. */
+ * function of stored executions: sanity checks, the executions and Q@Cs that they drop, the time of
+ * the rest, and the quality of that time. Also its causal model. */
 #ifndef TARE_PROTOCOL_TTP_TTP_H
 #define TARE_PROTOCOL_TTP_TTP_H
 
@@ -8,19 +8,19 @@
 
 /* ---- step 1 ---- */
 
-/* Of the experiment: none may fire. */
+/* For the experiment: none may fire. */
 enum ttp_wide_check {
 	TTP_MISSING_QUERY,
-	TTP_UNIQUE_PLAN, /* Q@Cs with several */
-	TTP_UNDERLYING,	 /* executions with a measure that was not seen */
-	TTP_DERIVED,	 /* ... where ephemeral processes cannot be known */
+	TTP_UNIQUE_PLAN, /* Q@Cs with several plans */
+	TTP_UNDERLYING,	 /* executions with an unknown measure */
+	TTP_DERIVED,	 /* ... with unknown ephemeral processes */
 	TTP_STEAL,
 	TTP_GUEST,
 	TTP_OTHER_QUERY, /* processes of another server */
 	TTP_OTHER_UTILITY,
 	TTP_WIDE_CHECKS,
 };
-/* Of an execution, which is dropped. */
+/* For an execution, which is dropped. */
 enum ttp_check {
 	TTP_EPHEMERAL,
 	TTP_DBMS_TIME,
@@ -35,44 +35,43 @@ enum ttp_check {
 	TTP_AMBIGUOUS,
 	TTP_NO_QUERY_PROCESS,
 	TTP_TIMED_OUT,
-	TTP_LOST, /* not the paper's: the collector lost events */
+	TTP_LOST, /* not in the paper: the collector lost events */
 	TTP_CHECKS,
 };
-/* Of a Q@C. */
+/* For a Q@C. */
 enum ttp_at_check {
 	TTP_VARIATION,
 	TTP_RESULT_CACHE,
-	TTP_STRICT,  /* monotonicity: at the lower of two cardinalities with one plan it took longer
-		      */
-	TTP_RELAXED, /* by more than half of both sigmas */
+	TTP_STRICT,  /* monotonicity: longer at the lower of two cardinalities with one plan */
+	TTP_RELAXED, /* ... by more than half of both sigmas */
 	TTP_AT_CHECKS,
 };
 extern const char *const ttp_wide_check_names[TTP_WIDE_CHECKS],
 	*const ttp_check_names[TTP_CHECKS], *const ttp_at_check_names[TTP_AT_CHECKS];
-const char *ttp_wide_check_name(enum ttp_wide_check c); /* as the paper's tables have them */
+const char *ttp_wide_check_name(enum ttp_wide_check c); /* as in the paper's tables */
 const char *ttp_check_name(enum ttp_check c);
 const char *ttp_at_check_name(enum ttp_at_check c);
 
-/* What the check of underlying measures missed in one execution or another, as bits. */
+/* Bits of the underlying measures that are missing in at least one execution. */
 struct ttp_missing {
 	uint32_t roles[QUERY_ROLES]; /* of enum query_measure */
 	uint32_t overall;	     /* of enum overall_measure */
 };
 
-/* How often a check fired, of how many it was asked. */
+/* How often a check fired, out of how often it was applied. */
 struct ttp_count {
 	uint64_t fired, of;
 };
 
 enum ttp_form {
-	TTP_ADAPTED, /* to several CPUs, guests and clocks in ns; see ttp_form_note() */
-	TTP_PAPER,   /* word by word: one CPU, ticks */
+	TTP_ADAPTED, /* for several CPUs, guests and clocks in ns; see ttp_form_note() */
+	TTP_PAPER,   /* exactly as written: one CPU, ticks */
 };
 
 struct ttp_options {
 	enum ttp_form form;
-	uint64_t tick_ns;  /* of the data; 0: 10 ms, the paper's. Adapted: the kernel's own */
-	uint64_t floor_ns; /* step 3 (iii), adapted: what is shorter cannot be measured */
+	uint64_t tick_ns;  /* of the data; 0: 10 ms, as in the paper. Adapted: the kernel's own */
+	uint64_t floor_ns; /* step 3 (iii), adapted: anything shorter cannot be measured */
 	double most_steal; /* adapted: share of CPUs x measured time; 0: 0.05 */
 };
 
@@ -94,11 +93,11 @@ const char *ttp_drop_name(enum ttp_drop d);
 
 enum ttp_time {
 	TTP_MEASURED, /* elapsed */
-	TTP_CALC,     /* the paper's: user + system + blocked, less half of IOWait */
+	TTP_CALC,     /* as in the paper: user + system + blocked, less half of IOWait */
 	TTP_BLOCKED,  /* user + system + blocked */
-	TTP_DEVICE,   /* user + system + time that devices served it */
+	TTP_DEVICE,   /* user + system + time that devices spent serving it */
 	TTP_TIMES,
-	/* what these are made of: no times of a query */
+	/* parts of these, not times of a query */
 	TTP_PART_CPU = TTP_TIMES,
 	TTP_PART_DEVICE,
 	TTP_PART_BLOCKED,
@@ -106,40 +105,40 @@ enum ttp_time {
 extern const char *const ttp_time_names[TTP_TIMES];
 
 struct ttp_figure {
-	bool present; /* known of every execution that was kept */
+	bool present; /* known for every execution that was kept */
 	double median_ns, mean_ns, sigma_ns;
 };
 
 /* One per Q@C, in the run's order. */
 struct ttp_at {
 	enum ttp_drop drop;
-	uint32_t fired; /* bits of enum ttp_at_check, of step 1 */
-	uint32_t after; /* the same of step 5 */
+	uint32_t fired; /* bits of enum ttp_at_check, from step 1 */
+	uint32_t after; /* the same from step 5 */
 	size_t kept;	/* executions */
 	struct ttp_figure times[TTP_TIMES];
 	struct ttp_figure unfiltered[TTP_TIMES]; /* of all that ended, whatever fired */
 	struct ttp_figure cpu, device, blocked;	 /* TTP_PART_*, of those kept */
-	/* Mean bytes read by executions that ended, dropped or not, of those of its tables: whether
-	 * caches were cold has nothing to do with what is dropped. NaN: not known. */
+	/* Mean bytes read, as a share of those of its tables, by executions that ended, dropped or
+	 * not: whether caches were cold is independent of what is dropped. NaN: unknown. */
 	double read_share;
 };
 
 /* IO_calc of the query's process. */
 double ttp_io_calc(double blkio, double iowait);
-/* Of a daemon, utility or user process p. */
+/* IO_calc of a daemon, utility or user process p. */
 double ttp_io_calc_of(double blkio_p, double iowait, double blkio_query, double blkio_utility,
 		      double blkio_daemon);
-/* Of one execution, in ns; false: it is not known. */
+/* The time of one execution in ns; false: unknown. */
 bool ttp_time_of(const struct query_execution *x, enum ttp_time t, double *ns);
-/* Whether it means anything in this run: what a server does in other threads than the query's is
- * not in the query's blocked time. */
+/* Whether the time is meaningful in this run: the blocked time of a query does not include what a
+ * server does in other threads. */
 bool ttp_time_means(const struct query_run *run, enum ttp_time t);
 
-/* ---- step 5, and all of it ---- */
+/* ---- step 5, and the complete result ---- */
 
 struct ttp_post {
 	struct ttp_count variation, strict, relaxed; /* of calculated times */
-	/* Of measured and calculated, relative; NaN: no calculated time is known. */
+	/* Relative difference of measured and calculated time; NaN: the latter is unknown. */
 	double kept_difference, dropped_difference;
 	uint32_t constant; /* bits of enum ttp_model_measure that never vary */
 };
@@ -152,7 +151,7 @@ struct ttp_result {
 	struct ttp_at *at;
 	size_t at_count, at_kept;
 	size_t dropped[TTP_DROPS]; /* Q@Cs by reason; [TTP_KEPT] stays 0 */
-	/* Mean of sigma / mean of calculated times of those kept; NaN: none is known. */
+	/* Mean of sigma / mean of the calculated times of those kept; NaN: none is known. */
 	double relative_error;
 	struct ttp_post post;
 };
@@ -160,23 +159,23 @@ void ttp_judge(const struct query_run *run, const struct ttp_options *options,
 	       struct ttp_result *out);
 void ttp_result_release(struct ttp_result *r);
 
-/* Means something and is known of every Q@C that was kept (when none was: of all that have
- * executions). */
+/* Whether the time is meaningful and known for every Q@C that was kept or, if none was, for every
+ * one with executions. */
 bool ttp_has_time(const struct query_run *run, const struct ttp_result *r, enum ttp_time t);
-/* The best that it has: device, blocked, measured. */
+/* The best available time: device, blocked, measured. */
 enum ttp_time ttp_best_time(const struct query_run *run, const struct ttp_result *r);
 
-/* Mean of sigma / mean of this time, over the Q@Cs kept; NaN: none is known. */
+/* Mean of sigma / mean of this time over the kept Q@Cs; NaN: none is known. */
 double ttp_relative_error(const struct ttp_result *r, enum ttp_time t);
 
-/* How a check differs from the paper's in TTP_ADAPTED; NULL: it does not. */
+/* How a check in TTP_ADAPTED differs from the paper's; NULL: it does not. */
 const char *ttp_form_note(enum ttp_check c);
 
 /* ---- ephemeral processes (Appendix B) ---- */
 
-/* Of sets of processes by id, each ascending: in the first snapshot, in the second, and those whose
- * end was told. How many are in the first alone: Px. (The paper's Py and Pz are empty by
- * construction, since what continues is defined as what is in the second and did not stop.) */
+/* Takes sets of process ids, each ascending: those in the first snapshot, in the second, and those
+ * reported as ended. Returns how many are only in the first: Px. (The paper's Py and Pz are empty
+ * by construction, because what continues is defined as what is in the second and did not stop.) */
 struct ttp_set {
 	const uint64_t *ids;
 	size_t count;
@@ -233,27 +232,27 @@ extern const struct ttp_relation ttp_relations[TTP_RELATIONS];
 struct ttp_correlation {
 	double r, p; /* as in stats/correlation.h */
 	enum ttp_level level;
-	int off; /* levels from what was predicted: 0 match, 1 close, 2 off; -1: r is not known */
+	int off; /* levels away from the prediction: 0 match, 1 close, 2 off; -1: r is unknown */
 };
-/* The mean ledger of a Q@C, over the executions kept. It begins before the query is asked and ends
- * after it: et_ns is what elapsed in the query itself. */
+/* The mean ledger of a Q@C over its kept executions. It begins before the query is sent and ends
+ * after it; et_ns is the elapsed time of the query itself. */
 struct ttp_ledger {
 	uint32_t query;
 	uint64_t cardinality, et_ns;
 	uint64_t wall_ns[LEDGER_CAUSES];
 };
-/* Which of these executions, as they were stored of the Q@C with that index, are kept and have a
- * ledger; `kept` has room for all. None where the whole Q@C is dropped. */
+/* Selects the executions, out of those stored for the Q@C with index `at`, that are kept and have a
+ * ledger. `kept` has room for all. There are none if the Q@C is dropped. */
 size_t ttp_kept_ledgers(const struct query_run *q, const struct ttp_result *r, size_t at,
 			const struct execution *list, size_t count, const struct execution **kept);
-/* count is not 0. */
+/* count must not be 0. */
 void ttp_mean_ledger(const struct execution *const *kept, size_t count, struct ttp_ledger *mean);
 
-/* Over all executions of these runs (one for each DBMS, whose values are scaled by themselves) that
- * are not dropped by the result beside them. */
+/* Over all executions of these runs that their results do not drop. There is one run for each DBMS;
+ * the values of each are scaled separately. */
 void ttp_model(const struct query_run *const *runs, const struct ttp_result *const *results,
 	       size_t count, struct ttp_correlation out[TTP_RELATIONS]);
-/* The same of every pair of measures: r, which is NaN where it is not known. */
+/* Like ttp_model(), for every pair of measures: r, which is NaN if unknown. */
 void ttp_model_matrix(const struct query_run *run, const struct ttp_result *result,
 		      double r[TTP_MODEL_MEASURES][TTP_MODEL_MEASURES]);
 

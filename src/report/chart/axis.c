@@ -289,20 +289,6 @@ static void linear_ticks(const struct chart_axis *a, double cm, bool across, cha
 /* Small ones between decades, where they are no grey bar. */
 #define SMALL_FROM_CM 0.45
 
-static void add_decade(const struct chart_axis *a, int power, bool labelled, bool small,
-		       chart_ticks *t)
-{
-	char label[WORDS];
-	double at = pow(10, power);
-	if (at >= a->low && at <= a->high) {
-		log_text(a, at, label);
-		add_tick(t, at, labelled ? label : NULL);
-	}
-	for (int i = 2; i < 10 && small; i++)
-		if (i * at >= a->low && i * at <= a->high)
-			add_tick(t, i * at, NULL);
-}
-
 /* Decades with labels; false: there are none, or too few. */
 static bool decade_ticks(const struct chart_axis *a, double cm, bool across, chart_ticks *t)
 {
@@ -313,7 +299,15 @@ static bool decade_ticks(const struct chart_axis *a, double cm, bool across, cha
 		chart_ticks_release(t);
 		for (int power = first; power <= last; power++) {
 			bool named = (power % each + each) % each == 0;
-			add_decade(a, power, named, small, t);
+			char label[WORDS];
+			double at = pow(10, power);
+			if (at >= a->low && at <= a->high) {
+				log_text(a, at, label);
+				add_tick(t, at, named ? label : NULL);
+			}
+			for (int i = 2; i < 10 && small; i++)
+				if (i * at >= a->low && i * at <= a->high)
+					add_tick(t, i * at, NULL);
 			labelled += named && pow(10, power) >= a->low;
 		}
 		if (labelled < 2)

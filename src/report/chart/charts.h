@@ -1,5 +1,5 @@
-/* All charts, by what they are made of. Each fills an empty chart, once; EXIT_USAGE where there is
- * nothing to draw. */
+/* All charts, by their source. Each fills an empty chart once, and fails with EXIT_USAGE if there
+ * is nothing to draw. */
 #ifndef TARE_REPORT_CHART_CHARTS_H
 #define TARE_REPORT_CHART_CHARTS_H
 
@@ -10,7 +10,7 @@
 #include "report/query/report.h"
 #include "report/time/report.h"
 
-/* measure EMP_MEASURES: the best, where the kind does not ask for ET; user and system are none. */
+/* measure EMP_MEASURES: the best, unless the chart needs ET. User and system are not allowed. */
 int chart_samples(struct chart *c, const struct run_view *v, enum emp_measure measure,
 		  struct error *err);
 int chart_histogram(struct chart *c, const struct run_view *v, enum emp_measure measure,
@@ -24,7 +24,7 @@ int chart_compare(struct chart *c, const struct run_view *views, size_t count,
 		  enum emp_measure measure, struct error *err);
 int chart_sigma(struct chart *c, const struct run_view *views, size_t count, struct error *err);
 
-/* One block: the rates at so many lengths, evenly spaced by their logarithm. */
+/* One block: the rates at this many lengths, evenly spaced by their logarithm. */
 #define CHART_NOISE_GRID 512
 int chart_noise(struct chart *c, const struct noise_view *v,
 		const struct noise_view *baseline, /* NULL: none */
@@ -35,12 +35,12 @@ int chart_functions(struct chart *c, const struct profile_subject *s, const stru
 		    size_t most, struct error *err);
 int chart_system(struct chart *c, const struct profile_subject *s, struct error *err);
 
-/* query 0: all of them. */
+/* query 0: all queries. */
 int chart_query(struct chart *c, const struct query_view *v, uint32_t query, struct error *err);
 int chart_split(struct chart *c, const struct query_view *v, uint32_t query, struct error *err);
 int chart_matrix(struct chart *c, const struct query_view *v, struct error *err);
 
-/* level: the zoom, from 1; 0: the last, with the cluster. is_l: of each sample. */
+/* level: the zoom, from 1; 0: the last, with the cluster. is_l has an entry for each sample. */
 int chart_zoom(struct chart *c, const struct study *s, enum study_length length,
 	       const struct machine *machine, const struct sedona_run *r, const bool *is_l,
 	       size_t level, struct error *err);

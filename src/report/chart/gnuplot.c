@@ -298,22 +298,6 @@ static size_t index_of(const struct chart *c, size_t block)
 	return index;
 }
 
-/* each: of so many names one is shown. */
-static void put_ticks(const chart_ticks *ticks, size_t columns, size_t each, struct strbuf *out)
-{
-	strbuf_putc(out, '(');
-	for (size_t i = 0; i < ticks->count; i++) {
-		const struct chart_tick *t = &ticks->items[i];
-		bool shown = t->label && i % each == 0;
-		strbuf_puts(out, i ? ", " : "");
-		put_quoted(out, shown ? t->label : "", columns, true);
-		strbuf_putc(out, ' ');
-		put_number(t->at, out);
-		strbuf_puts(out, shown ? "" : " 1");
-	}
-	strbuf_puts(out, ")\n");
-}
-
 static void put_axis(const struct chart_axis *a, char name, const chart_ticks *numbers,
 		     const struct layout *l, bool small, struct strbuf *out)
 {
@@ -338,7 +322,18 @@ static void put_axis(const struct chart_axis *a, char name, const chart_ticks *n
 	size_t each = 1;
 	if (name == 'y' && a->ticks.count && !small)
 		each += (size_t)(LEAST_LINE_CM * (double)a->ticks.count / l->above_cm);
-	put_ticks(ticks, l->columns, each, out);
+	/* each: of so many names one is shown */
+	strbuf_putc(out, '(');
+	for (size_t i = 0; i < ticks->count; i++) {
+		const struct chart_tick *t = &ticks->items[i];
+		bool shown = t->label && i % each == 0;
+		strbuf_puts(out, i ? ", " : "");
+		put_quoted(out, shown ? t->label : "", l->columns, true);
+		strbuf_putc(out, ' ');
+		put_number(t->at, out);
+		strbuf_puts(out, shown ? "" : " 1");
+	}
+	strbuf_puts(out, ")\n");
 }
 
 /* The sum of the columns [first, end), divided by the unit. */

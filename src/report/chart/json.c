@@ -68,27 +68,22 @@ const struct chart_colour chart_colours[CHART_ROLES] = {
 	[CHART_CLASS + NOISE_UNEXPLAINED] = { "#5a6f80", "#90a4b5" },
 };
 
-static void set_colour(json_t *o, const char *name, size_t role, const char *meaning)
+static json_t *colour_json(size_t role, const char *meaning)
 {
-	json_t *of = json_object();
-	json_object_set_new(of, "light", json_string(chart_colours[role].light));
-	json_object_set_new(of, "dark", json_string(chart_colours[role].dark));
-	if (meaning)
-		json_object_set_new(of, "meaning", json_string(meaning));
-	json_object_set_new(o, name, of);
+	return json_pack("{s:s, s:s, s:s*}", "light", chart_colours[role].light, "dark",
+			 chart_colours[role].dark, "meaning", meaning);
 }
 
 json_t *chart_colours_json(void)
 {
-	json_t *o = json_object(), *causes = json_object(), *classes = json_object();
+	json_t *causes = json_object(), *classes = json_object();
 	for (size_t i = 0; i < LEDGER_CAUSES; i++)
-		set_colour(causes, ledger_causes[i].name, CHART_CAUSE + i,
-			   ledger_causes[i].meaning);
+		json_object_set_new(causes, ledger_causes[i].name,
+				    colour_json(CHART_CAUSE + i, ledger_causes[i].meaning));
 	for (size_t i = 0; i < NOISE_CLASSES; i++)
-		set_colour(classes, noise_class_name((enum noise_class)i), CHART_CLASS + i, NULL);
-	json_object_set_new(o, "causes", causes);
-	json_object_set_new(o, "classes", classes);
-	return o;
+		json_object_set_new(classes, noise_class_name((enum noise_class)i),
+				    colour_json(CHART_CLASS + i, NULL));
+	return json_pack("{s:o, s:o}", "causes", causes, "classes", classes);
 }
 
 json_t *chart_real(double value)
@@ -102,12 +97,8 @@ json_t *chart_real(double value)
 
 static json_t *axis_json(const struct chart_axis *a)
 {
-	json_t *o = json_object();
-	json_object_set_new(o, "name", json_text(a->name));
-	json_object_set_new(o, "log", json_boolean(a->log));
-	json_object_set_new(o, "low", chart_real(a->low * a->unit));
-	json_object_set_new(o, "high", chart_real(a->high * a->unit));
-	return o;
+	return json_pack("{s:o, s:b, s:o, s:o}", "name", json_text(a->name), "log", a->log, "low",
+			 chart_real(a->low * a->unit), "high", chart_real(a->high * a->unit));
 }
 
 /* Whole numbers as they are, ns to the last one where 6 digits would say less. */
@@ -139,13 +130,10 @@ static json_t *block_json(const struct chart_block *b)
 
 json_t *chart_json(const struct chart *c)
 {
-	json_t *o = json_object(), *blocks = json_array();
+	json_t *blocks = json_array();
 	for (size_t i = 0; i < c->blocks.count; i++)
 		json_array_append_new(blocks, block_json(&c->blocks.items[i]));
-	json_object_set_new(o, "x", axis_json(&c->x));
-	json_object_set_new(o, "y", axis_json(&c->y));
-	json_object_set_new(o, "bandwidth",
-			    c->bandwidth > 0 ? chart_real(c->bandwidth) : json_null());
-	json_object_set_new(o, "blocks", blocks);
-	return o;
+	return json_pack("{s:o, s:o, s:o, s:o}", "x", axis_json(&c->x), "y", axis_json(&c->y),
+			 "bandwidth", c->bandwidth > 0 ? chart_real(c->bandwidth) : json_null(),
+			 "blocks", blocks);
 }

@@ -41,20 +41,6 @@ void plot_rows_line(size_t rows, const char *what, const struct plot_style *s, s
 	strbuf_release(&line);
 }
 
-/* The table has warm-ups, too. */
-static void put_executions_line(const struct run_view *v, const struct plot_style *s,
-				struct strbuf *out)
-{
-	char what[WORDS] = "executions";
-	size_t warmups = 0;
-	for (size_t i = 0; i < v->count; i++)
-		warmups += v->result->verdicts[i].rule == EMP_WARMUP;
-	if (warmups)
-		snprintf(what, sizeof what, "executions and %zu warm-up%s", warmups,
-			 warmups == 1 ? "" : "s");
-	plot_rows_line(v->count - warmups, what, s, out);
-}
-
 void plot_executions(const struct run_view *v, const struct plot_style *s, struct strbuf *out)
 {
 	struct error none = ERROR_INIT;
@@ -77,7 +63,15 @@ void plot_executions(const struct run_view *v, const struct plot_style *s, struc
 			 s->ascii ? "x" : "●", marks);
 	struct chart_screen screen = screen_of(s, title);
 	chart_points_text(c, &screen, out);
-	put_executions_line(v, s, out);
+	/* the table has warm-ups, too */
+	char what[WORDS] = "executions";
+	size_t warmups = 0;
+	for (size_t i = 0; i < v->count; i++)
+		warmups += v->result->verdicts[i].rule == EMP_WARMUP;
+	if (warmups)
+		snprintf(what, sizeof what, "executions and %zu warm-up%s", warmups,
+			 warmups == 1 ? "" : "s");
+	plot_rows_line(v->count - warmups, what, s, out);
 	chart_free(c);
 }
 

@@ -257,13 +257,6 @@ static void end_line(struct strbuf *out)
 	strbuf_putc(out, '\n');
 }
 
-static void put_right(const char *text, size_t columns, struct strbuf *out)
-{
-	size_t width = text_width(text);
-	strbuf_pad(out, ' ', width < columns ? columns - width : 0);
-	strbuf_puts(out, text);
-}
-
 static size_t line_of(const struct area *a, double y)
 {
 	int ignored;
@@ -283,7 +276,9 @@ static void put_lines(const struct area *a, size_t left, bool ascii, bool colour
 		char label[WORDS] = "";
 		if (told)
 			axis_text(&a->y, value, label);
-		put_right(label, left, out);
+		size_t width = text_width(label);
+		strbuf_pad(out, ' ', width < left ? left - width : 0);
+		strbuf_puts(out, label);
 		strbuf_putc(out, ' ');
 		strbuf_puts(out, ascii ? (told ? "+" : "|") : ticks[!told]);
 		if (!a->drawn && line == middle) {

@@ -30,6 +30,10 @@ static json_t *leaf_json(const struct field_cursor *c, const void *object)
 {
 	const struct field *f = &c->leaf;
 	const void *p = (const char *)object + f->offset;
+	if (f->flags & FIELD_BY_HAND && f->kind == FIELD_LIST)
+		return json_array();
+	if (f->flags & FIELD_BY_HAND && f->kind == FIELD_MAP)
+		return json_object();
 	if (!field_given(c, object) || f->kind == FIELD_ANY)
 		return json_null();
 	if (f->kind == FIELD_OBJECT) {
@@ -175,6 +179,11 @@ json_t *json_parsed(const char *text)
 json_t *json_run(const struct run *run)
 {
 	return run ? json_shape(&stored_run_shape, run) : json_null();
+}
+
+void json_append(json_t *o, const char *key, json_t *value)
+{
+	json_array_append_new(json_object_get(o, key), value);
 }
 
 void json_set_count(json_t *o, const char *key, uint64_t n)

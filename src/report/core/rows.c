@@ -53,3 +53,11 @@ void put_labelled(struct strbuf *out, const struct style *style, const char *lab
 	put_paragraph(out, &p, text);
 	strbuf_release(&first);
 }
+
+void put_labelled_text(struct strbuf *out, const struct style *style, const char *label,
+		       const char *colour, struct strbuf *text)
+{
+	if (text->length)
+		put_labelled(out, style, label, colour, strbuf_text(text));
+	strbuf_release(text);
+}

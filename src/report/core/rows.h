@@ -1,5 +1,4 @@
-/* The layout of a block: labels in one column, figures in a second and third: private to report/.
- */
+/* The layout of a block: labels in one column, figures in two more. Private to report/. */
 #ifndef TARE_REPORT_CORE_ROWS_H
 #define TARE_REPORT_CORE_ROWS_H
 
@@ -12,7 +11,7 @@ struct row {
 	char label[WORDS];
 	char left[WORDS], right[WORDS];
 	const char *colour; /* of left; NULL: none */
-	bool spans;	    /* left may run into the third column */
+	bool spans;	    /* left may extend into the third column */
 };
 
 struct rows {
@@ -20,12 +19,16 @@ struct rows {
 };
 
 struct row *rows_add(struct rows *rows, const char *label);
-/* Writes and empties them. The third column begins where the widest figure of the second ends; a
- * figure that does not fit there goes to a line of its own. */
+/* Writes the rows and empties the list. The third column begins after the widest figure of the
+ * second; a figure that does not fit there goes on its own line. */
 void rows_put(struct rows *rows, const struct style *style, struct strbuf *out);
 
-/* "  label      text", wrapped within the second column on. */
+/* "  label      text", wrapped within the second and third columns. */
 void put_labelled(struct strbuf *out, const struct style *style, const char *label,
 		  const char *colour, const char *text);
+
+/* Like put_labelled(), for a strbuf, which is released. Writes nothing if it is empty. */
+void put_labelled_text(struct strbuf *out, const struct style *style, const char *label,
+		       const char *colour, struct strbuf *text);
 
 #endif

@@ -68,7 +68,7 @@ static const struct field doctor_counts_fields[] = {
 	{ "unknown", FIELD_U64 }, { "ok", FIELD_U64 },	{ "note", FIELD_U64 },
 	{ "warn", FIELD_U64 },	  { "bad", FIELD_U64 }, { 0 },
 };
-const struct shape doctor_counts_shape = {
+static const struct shape doctor_counts_shape = {
 	"doctor_counts", "checks by severity; all of them, whether listed in findings or not",
 	doctor_counts_fields, "\"additionalProperties\": false"
 };
@@ -126,8 +126,8 @@ static const struct field change_fields[] = {
 	{ "why", FIELD_TEXT },
 	{ 0 },
 };
-const struct shape change_shape = { "change", NULL, change_fields,
-				    "\"additionalProperties\": false" };
+static const struct shape change_shape = { "change", NULL, change_fields,
+					   "\"additionalProperties\": false" };
 
 static const struct field knob_fields[] = {
 	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS, .more = "\"pattern\": \"^[a-z-]+$\"" },
@@ -137,7 +137,8 @@ static const struct field knob_fields[] = {
 	{ "effect", FIELD_TEXT, .flags = FIELD_ALWAYS },
 	{ 0 },
 };
-const struct shape knob_shape = { "knob", NULL, knob_fields, "\"additionalProperties\": false" };
+static const struct shape knob_shape = { "knob", NULL, knob_fields,
+					 "\"additionalProperties\": false" };
 
 static const struct field status_fields[] = {
 	{ "quiet", FIELD_BOOL, .meaning = "something is to be put back" },
@@ -148,8 +149,8 @@ static const struct field status_fields[] = {
 	{ "changes", FIELD_U64 },
 	{ 0 },
 };
-const struct shape status_shape = { "status", NULL, status_fields,
-				    "\"additionalProperties\": false" };
+static const struct shape status_shape = { "status", NULL, status_fields,
+					   "\"additionalProperties\": false" };
 
 static const struct field quiet_fields[] = {
 	{ "tare", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "version of tare" },

@@ -1,5 +1,5 @@
-/* How a text is written for people. Every kind of report has it; what else a report is asked for
- * is in a struct of its own beside it. */
+/* How to write a text for people. All kinds of report share it; what only one kind needs is in a
+ * struct of its own. */
 #ifndef TARE_REPORT_CORE_STYLE_H
 #define TARE_REPORT_CORE_STYLE_H
 
@@ -19,18 +19,18 @@ enum time_unit {
 #define TIME_UNIT_CHOICES "auto|nanosecond|microsecond|millisecond|second"
 
 struct style {
-	size_t width; /* columns; 0 means 80 for a text, any for a table */
-	size_t lines; /* of the screen; 0: there is none, and nothing is too long */
+	size_t width; /* columns; 0 means 80 for a text and no limit for a table */
+	size_t lines; /* of the screen; 0: there is no screen, and nothing is too long */
 	bool colour;
-	bool ascii;	     /* no Unicode beyond what the user's own words bring along */
-	enum time_unit unit; /* of durations; auto: as fits */
+	bool ascii;	     /* no Unicode except in the user's own text */
+	enum time_unit unit; /* of durations; auto: whatever fits each */
 };
 
-/* With its defaults filled in: at least 60 columns, 80 where none are given. given may be NULL. */
+/* Fills in the defaults: 80 columns if no width is given, and at least 60. given may be NULL. */
 struct style style_normal(const struct style *given);
 
-/* Makes what was written since `from` ready to print: spaces that must not break a line become
- * plain ones; with style->ascii there is no µ and no …. Columns stay where they are. */
+/* Makes the text written since `from` ready to print: no-break spaces become plain ones, and
+ * style->ascii replaces µ and …. Columns stay aligned. */
 void style_finish(const struct style *style, struct strbuf *out, size_t from);
 #define NO_BREAK "\u00a0"
 
@@ -41,7 +41,7 @@ void style_finish(const struct style *style, struct strbuf *out, size_t from);
 #define YELLOW "\033[33m"
 #define RED "\033[31m"
 #define RESET "\033[0m"
-/* text between colour and RESET when on. */
+/* Writes text between colour and RESET if `on`. */
 void put_coloured(struct strbuf *out, bool on, const char *colour, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the renderers see of a table: private to report/core/. */
+/* The inside of a table, for the renderers. Private to report/core/. */
 #ifndef TARE_REPORT_CORE_TABLE_PRIVATE_H
 #define TARE_REPORT_CORE_TABLE_PRIVATE_H
 
@@ -7,25 +7,25 @@
 
 struct cell {
 	bool present;
-	char *text; /* COLUMN_TEXT, or what people see of a figure; valid UTF-8 */
+	char *text; /* the text of a COLUMN_TEXT, or how people see a figure; valid UTF-8 */
 	int64_t integer;
-	double number, spread; /* spread: NaN: none */
-	struct scale scale;    /* its own; ns 0: none */
+	double number, spread; /* spread: NaN if none */
+	struct scale scale;    /* only for this cell; ns 0: none */
 	const char *colour;    /* NULL: none */
-	char *shorter;	       /* shown where the text does not fit; NULL: that itself, cut */
+	char *shorter;	       /* shown if the text does not fit; NULL: the text is cut */
 };
 
 struct table {
 	struct column *columns;
-	char **strings; /* their names and titles, owned */
+	char **strings; /* the names and titles of the columns, owned */
 	size_t width;	/* columns */
 	ARRAY(struct cell) cells;
 };
 
 const struct cell *table_cell(const struct table *t, size_t row, size_t column);
-/* The column's name with its unit; the caller frees. */
+/* The column's name with its unit. The caller frees it. */
 char *table_key(const struct column *c);
-/* A cell as people read it, on one line; the caller frees. style may be NULL. */
+/* A cell as people see it, on one line. The caller frees it. style may be NULL. */
 char *table_display(const struct table *t, size_t row, size_t column, const struct style *style);
 bool table_right(const struct column *c);
 

@@ -29,10 +29,10 @@ struct fox_table {
 
 /* One thread's tables, filled as its samples come. */
 struct fox_thread {
-	struct export_texts texts;
+	struct text_numbers texts;
 	/* What the rows are of: (object, 0), (export_name_id(), 0), (function, 0), (location,
 	 * inlined), (prefix + 1, frame); samples: none. */
-	struct export_pairs ids[FOX_TABLES];
+	struct pair_numbers ids[FOX_TABLES];
 	struct fox_table tables[FOX_TABLES];
 	struct strbuf times; /* a column of samples, with fractions */
 	double last_ms;	     /* of them */
@@ -51,8 +51,8 @@ struct fox {
 	uint32_t slice; /* that is gathered */
 	export_frames stack;
 	ARRAY(struct fox_sample) samples;
-	struct export_pairs libs; /* (object, 0) */
-	struct export_pairs pids; /* (pid, which of the instances with it) */
+	struct pair_numbers libs; /* (object, 0) */
+	struct pair_numbers pids; /* (pid, which of the instances with it) */
 	char **processes;	  /* by instance: what stands for its pid; NULL: not yet known */
 };
 
@@ -106,12 +106,6 @@ static void put_table(struct strbuf *out, const char *name, const struct fox_tab
 	strbuf_printf(out, "%s\"length\":%zu}", more, t->rows);
 }
 
-static void table_release(struct fox_table *t)
-{
-	for (size_t i = 0; i < t->width; i++)
-		strbuf_release(&t->cells[i]);
-}
-
 static void thread_init(struct fox_thread *t)
 {
 	static const char *const resources[] = { "lib", "name", "host", "type" };
@@ -135,38 +129,28 @@ static void thread_init(struct fox_thread *t)
 				  } };
 }
 
-static void thread_release(struct fox_thread *t)
-{
-	for (size_t i = 0; i < FOX_TABLES; i++) {
-		table_release(&t->tables[i]);
-		export_pairs_release(&t->ids[i]);
-	}
-	export_texts_release(&t->texts);
-	strbuf_release(&t->times);
-}
-
 /* ---- what a sample points to, the innermost last ---- */
 
 static uint32_t resource_of(struct fox *w, struct fox_thread *t, uint32_t object)
 {
-	uint32_t id = export_pair(&t->ids[RESOURCES], object, 0);
+	uint32_t id = number_of_pair(&t->ids[RESOURCES], object, 0);
 	if (id < t->tables[RESOURCES].rows)
 		return id;
-	int64_t name = export_text(&t->texts, object_name(&w->profile->objects.items[object]));
-	add_row(&t->tables[RESOURCES], export_pair(&w->libs, object, 0), name, CELL_NULL,
+	int64_t name = number_of_text(&t->texts, object_name(&w->profile->objects.items[object]));
+	add_row(&t->tables[RESOURCES], number_of_pair(&w->libs, object, 0), name, CELL_NULL,
 		RESOURCE_LIBRARY);
 	return id;
 }
 
 static uint32_t function_of(struct fox *w, struct fox_thread *t, uint32_t name_id)
 {
-	uint32_t id = export_pair(&t->ids[FUNCTIONS], name_id, 0);
+	uint32_t id = number_of_pair(&t->ids[FUNCTIONS], name_id, 0);
 	if (id < t->tables[FUNCTIONS].rows)
 		return id;
 	char room[EXPORT_NAME_MAX];
 	const struct profile_function *f = export_function(w->profile, name_id);
-	int64_t name = export_text(&t->texts, export_name(w->profile, name_id, room));
-	int64_t file = f && f->file ? (int64_t)export_text(&t->texts, f->file) : CELL_NULL;
+	int64_t name = number_of_text(&t->texts, export_name(w->profile, name_id, room));
+	int64_t file = f && f->file ? (int64_t)number_of_text(&t->texts, f->file) : CELL_NULL;
 	int64_t resource = resource_of(w, t, export_object(w->profile, name_id));
 	add_row(&t->tables[FUNCTIONS], name, CELL_FALSE, CELL_FALSE, resource, file,
 		f && f->line ? (int64_t)f->line : CELL_NULL, CELL_NULL);
@@ -185,17 +169,17 @@ static int64_t symbol_of(struct fox *w, struct fox_thread *t, uint32_t location)
 	const struct profile_function *f = &p->functions.items[function];
 	if (!f->size || f->address > UINT32_MAX)
 		return CELL_NULL;
-	uint32_t id = export_pair(&t->ids[SYMBOLS], function, 0);
+	uint32_t id = number_of_pair(&t->ids[SYMBOLS], function, 0);
 	if (id < t->tables[SYMBOLS].rows)
 		return id;
-	add_row(&t->tables[SYMBOLS], export_pair(&w->libs, f->object, 0), (int64_t)f->address,
-		export_text(&t->texts, f->name), (int64_t)f->size);
+	add_row(&t->tables[SYMBOLS], number_of_pair(&w->libs, f->object, 0), (int64_t)f->address,
+		number_of_text(&t->texts, f->name), (int64_t)f->size);
 	return id;
 }
 
 static uint32_t frame_of(struct fox *w, struct fox_thread *t, const struct export_frame *f)
 {
-	uint32_t id = export_pair(&t->ids[FRAMES], f->location, f->inlined);
+	uint32_t id = number_of_pair(&t->ids[FRAMES], f->location, f->inlined);
 	if (id < t->tables[FRAMES].rows)
 		return id;
 	uint64_t address = w->profile->locations.items[f->location].address;
@@ -214,8 +198,8 @@ static int64_t stack_of(struct fox *w, struct fox_thread *t, uint32_t stack)
 	for (size_t i = 0; i < w->stack.count; i++) {
 		const struct export_frame *f = &w->stack.items[i];
 		uint32_t frame = frame_of(w, t, f);
-		uint32_t id =
-			export_pair(&t->ids[STACKS], at == CELL_NULL ? 0 : (uint64_t)at + 1, frame);
+		uint32_t id = number_of_pair(&t->ids[STACKS],
+					     at == CELL_NULL ? 0 : (uint64_t)at + 1, frame);
 		if (id == t->tables[STACKS].rows)
 			add_row(&t->tables[STACKS], frame, at,
 				f->kernel ? CATEGORY_KERNEL : CATEGORY_USER, 0);
@@ -262,7 +246,7 @@ static const char *process_of(struct fox *w, uint32_t instance)
 		return w->processes[instance];
 	uint32_t pid = w->profile->instances.items[instance].pid;
 	uint64_t which = 0;
-	for (size_t had = w->pids.items.count; export_pair(&w->pids, pid, which) < had;)
+	for (size_t had = w->pids.items.count; number_of_pair(&w->pids, pid, which) < had;)
 		which++;
 	struct strbuf text = { 0 };
 	strbuf_printf(&text, which ? "%u.%llu" : "%u", pid, (unsigned long long)which);
@@ -314,21 +298,16 @@ static void put_thread(struct fox *w, const struct fox_sample *s, size_t n)
 		export_json_text(w->out, t.texts.items.items[i]);
 	}
 	strbuf_puts(w->out, "]}");
-	thread_release(&t);
+	for (size_t i = 0; i < FOX_TABLES; i++) {
+		for (size_t c = 0; c < t.tables[i].width; c++)
+			strbuf_release(&t.tables[i].cells[c]);
+		pair_numbers_release(&t.ids[i]);
+	}
+	text_numbers_release(&t.texts);
+	strbuf_release(&t.times);
 }
 
 /* ---- the whole ---- */
-
-/* Breakpad's name of a build-id: its first 16 bytes as a GUID, whose first three parts are
- * little-endian, and an age of 0. */
-static void put_breakpad_id(struct strbuf *out, const struct profile_object *o)
-{
-	static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
-	strbuf_putc(out, '"');
-	for (size_t i = 0; i < 16; i++)
-		strbuf_printf(out, "%02X", order[i] < o->build_id_size ? o->build_id[order[i]] : 0);
-	strbuf_puts(out, "0\"");
-}
 
 static void put_lib(struct strbuf *out, const struct profile_object *o)
 {
@@ -342,7 +321,13 @@ static void put_lib(struct strbuf *out, const struct profile_object *o)
 		strbuf_putc(out, ',');
 	}
 	strbuf_puts(out, "\"breakpadId\":");
-	put_breakpad_id(out, o);
+	/* breakpad's name of a build-id: its first 16 bytes as a GUID, whose first three parts are
+	 * little-endian, and an age of 0 */
+	static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
+	strbuf_putc(out, '"');
+	for (size_t i = 0; i < 16; i++)
+		strbuf_printf(out, "%02X", order[i] < o->build_id_size ? o->build_id[order[i]] : 0);
+	strbuf_puts(out, "0\"");
 	strbuf_puts(out, ",\"codeId\":");
 	export_json_text(out, *id ? id : NULL);
 	strbuf_puts(out, ",\"arch\":\"\"}");
@@ -391,17 +376,6 @@ static void gather_slices(struct fox *w, const struct sleepy_filter *f)
 			p->slices.items);
 }
 
-static void fox_release(struct fox *w)
-{
-	for (size_t i = 0; i < w->profile->instances.count; i++)
-		xfree(w->processes[i]);
-	xfree(w->processes);
-	array_release(&w->stack);
-	array_release(&w->samples);
-	export_pairs_release(&w->libs);
-	export_pairs_release(&w->pids);
-}
-
 void export_firefox(const struct profile_subject *s, const struct sleepy_filter *f,
 		    struct strbuf *out)
 {
@@ -427,5 +401,11 @@ void export_firefox(const struct profile_subject *s, const struct sleepy_filter 
 		put_lib(out, &p->objects.items[w.libs.items.items[i].a]);
 	}
 	strbuf_puts(out, "]}\n");
-	fox_release(&w);
+	for (size_t i = 0; i < w.profile->instances.count; i++)
+		xfree(w.processes[i]);
+	xfree(w.processes);
+	array_release(&w.stack);
+	array_release(&w.samples);
+	pair_numbers_release(&w.libs);
+	pair_numbers_release(&w.pids);
 }

@@ -151,11 +151,6 @@ static void begin_life(struct writer *w, int32_t tid)
 	life->begun = true;
 }
 
-static bool names_a_thread(const struct trace_event *e)
-{
-	return (e->kind >= TRACE_SWITCH && e->kind <= TRACE_RENAME) || e->kind == TRACE_IO_START;
-}
-
 /* First walk: whose lives there are and what they were called, so that each can be introduced by
  * the name it had at last; who had each CPU at the start. */
 static void survey(struct writer *w, const struct trace_event *e)
@@ -169,7 +164,7 @@ static void survey(struct writer *w, const struct trace_event *e)
 	struct life *life = life_of(w, e->tid);
 	if (life && maker)
 		life->maker = maker;
-	if (life && names_a_thread(e)) {
+	if (life && trace_names_thread(e)) {
 		life->flags |= e->flags &
 			       (unsigned)(TRACE_IS_SUBJECT | TRACE_IS_SELF | TRACE_IS_KERNEL);
 		if (e->kind == TRACE_BEGIN || e->kind == TRACE_WAKEUP)
@@ -195,17 +190,6 @@ static void survey(struct writer *w, const struct trace_event *e)
 		leaver->flags |= TRACE_IS_SUBJECT;
 	if (leaver && e->b == TRACE_ENDED)
 		leaver->ended = true;
-}
-
-static void forget_walk(struct writer *w)
-{
-	for (size_t i = 0; i < w->lives.count; i++) {
-		struct life *life = &w->lives.items[i];
-		life->begun = life->ended = false;
-		memcpy(life->name, life->first, sizeof life->name);
-	}
-	for (size_t i = 0; w->slots && i <= w->slot_mask; i++)
-		w->slots[i].current = w->slots[i].first;
 }
 
 /* Says who it is, once. */
@@ -399,40 +383,6 @@ static void put_begin(struct writer *w, const struct trace_event *e, uint64_t at
 	set_state(w, life, life->cpu == NOWHERE ? LEDGER_QUEUED : LEDGER_RUN, at_ns);
 }
 
-static void put_end(struct writer *w, const struct trace_event *e, uint64_t at_ns)
-{
-	struct life *life = life_of(w, e->tid);
-	declare(w, life, at_ns);
-	if (!life)
-		return;
-	set_state(w, life, NO_STATE, at_ns);
-	life->ended = true;
-}
-
-static void put_rename(struct writer *w, const struct trace_event *e, uint64_t at_ns)
-{
-	struct life *life = life_of(w, e->tid);
-	declare(w, life, at_ns);
-	if (!life)
-		return;
-	rename_life(life->name, e->comm);
-	if (life->track) {
-		char words[NAME_SIZE + 32];
-		snprintf(words, sizeof words, "called %s from here", life->name);
-		packets_instant(w->out, at_ns, life->track, words, NULL, 0);
-	}
-}
-
-static void put_migration(struct writer *w, const struct trace_event *e, uint64_t at_ns)
-{
-	struct life *life = life_of(w, e->tid);
-	if (!life || !life->track || life->ended)
-		return;
-	char words[32];
-	snprintf(words, sizeof words, "to CPU %" PRIu32, e->a);
-	packets_instant(w->out, at_ns, life->track, words, NULL, 0);
-}
-
 /* -- interrupts */
 
 static void put_enter(struct writer *w, const struct trace_event *e, uint64_t at_ns)
@@ -480,11 +430,6 @@ static void put_nmi(struct writer *w, const struct trace_event *e, uint64_t at_n
 	cpu->last_ns = at_ns;
 }
 
-static void put_fault(struct writer *w, const struct trace_event *e, uint64_t at_ns)
-{
-	packets_instant(w->out, at_ns, cpu_track(w, e->cpu), "page fault", NULL, 0);
-}
-
 /* -- work items: on the track of their worker, since one that sleeps lets another have the CPU */
 
 static struct life *worker_of(struct writer *w, const struct trace_event *e)
@@ -507,13 +452,6 @@ static void put_work(struct writer *w, const struct trace_event *e, uint64_t at_
 	trace_source(&w->names, TRACE_NAMES_WORK, e->a, name, sizeof name);
 	packets_begin(w->out, at_ns, life->works, name, NULL, 0);
 	life->working = true;
-}
-
-static void put_work_end(struct writer *w, const struct trace_event *e, uint64_t at_ns)
-{
-	struct life *life = worker_of(w, e);
-	if (life)
-		end_work(w, life, at_ns);
 }
 
 /* -- detours of the loop of `tare noise` */
@@ -550,11 +488,6 @@ static void put_detour(struct writer *w, const struct trace_event *e, uint64_t a
 	end_detour(w, cpu, at_ns); /* should its end have been lost */
 	packets_begin(w->out, at_ns, cpu->detours, known ? known->name : "detour", notes, count);
 	cpu->away = true;
-}
-
-static void put_detour_end(struct writer *w, const struct trace_event *e, uint64_t at_ns)
-{
-	end_detour(w, &w->cpus.items[e->cpu], at_ns);
 }
 
 /* -- block I/O: requests of a device may overlap, slices of a track may not */
@@ -619,15 +552,6 @@ static struct lane *find_request(struct writer *w, const struct trace_event *e)
 	return best;
 }
 
-static void put_io_done(struct writer *w, const struct trace_event *e, uint64_t at_ns)
-{
-	struct lane *lane = find_request(w, e);
-	if (!lane)
-		return; /* it began before the trace, or its begin was lost */
-	packets_end(w->out, at_ns, lane->track);
-	lane->busy = false;
-}
-
 /* -- the whole */
 
 static uint64_t time_of(const struct trace_event *e)
@@ -639,16 +563,61 @@ static void put_event(struct writer *w, const struct trace_event *e)
 {
 	static void (*const put[])(struct writer *, const struct trace_event *, uint64_t) = {
 		[TRACE_SWITCH] = put_switch,	   [TRACE_WAKEUP] = put_wakeup,
-		[TRACE_BEGIN] = put_begin,	   [TRACE_END] = put_end,
-		[TRACE_RENAME] = put_rename,	   [TRACE_ENTER] = put_enter,
-		[TRACE_LEAVE] = put_leave,	   [TRACE_MIGRATE] = put_migration,
-		[TRACE_IO_START] = put_io_start,   [TRACE_IO_DONE] = put_io_done,
-		[TRACE_WORK_BEGIN] = put_work,	   [TRACE_WORK_END] = put_work_end,
-		[TRACE_FAULT] = put_fault,	   [TRACE_NMI] = put_nmi,
-		[TRACE_DETOUR_BEGIN] = put_detour, [TRACE_DETOUR_END] = put_detour_end,
+		[TRACE_BEGIN] = put_begin,	   [TRACE_ENTER] = put_enter,
+		[TRACE_LEAVE] = put_leave,	   [TRACE_IO_START] = put_io_start,
+		[TRACE_WORK_BEGIN] = put_work,	   [TRACE_NMI] = put_nmi,
+		[TRACE_DETOUR_BEGIN] = put_detour,
 	};
-	if (e->kind < sizeof put / sizeof *put && put[e->kind])
-		put[e->kind](w, e, time_of(e));
+	uint64_t at_ns = time_of(e);
+	if (e->kind < sizeof put / sizeof *put && put[e->kind]) {
+		put[e->kind](w, e, at_ns);
+		return;
+	}
+	struct life *life;
+	struct lane *lane;
+	char words[NAME_SIZE + 32];
+	switch (e->kind) {
+	case TRACE_END:
+	case TRACE_RENAME:
+		life = life_of(w, e->tid);
+		declare(w, life, at_ns);
+		if (life && e->kind == TRACE_END) {
+			set_state(w, life, NO_STATE, at_ns);
+			life->ended = true;
+		} else if (life) {
+			rename_life(life->name, e->comm);
+			snprintf(words, sizeof words, "called %s from here", life->name);
+			if (life->track)
+				packets_instant(w->out, at_ns, life->track, words, NULL, 0);
+		}
+		break;
+	case TRACE_MIGRATE:
+		life = life_of(w, e->tid);
+		snprintf(words, sizeof words, "to CPU %" PRIu32, e->a);
+		if (life && life->track && !life->ended)
+			packets_instant(w->out, at_ns, life->track, words, NULL, 0);
+		break;
+	case TRACE_FAULT:
+		packets_instant(w->out, at_ns, cpu_track(w, e->cpu), "page fault", NULL, 0);
+		break;
+	case TRACE_WORK_END:
+		life = worker_of(w, e);
+		if (life)
+			end_work(w, life, at_ns);
+		break;
+	case TRACE_DETOUR_END:
+		end_detour(w, &w->cpus.items[e->cpu], at_ns);
+		break;
+	case TRACE_IO_DONE:
+		lane = find_request(w, e);
+		if (lane) { /* else it began before the trace, or its begin was lost */
+			packets_end(w->out, at_ns, lane->track);
+			lane->busy = false;
+		}
+		break;
+	default:
+		break;
+	}
 }
 
 static void put_title(struct writer *w, const struct perfetto_title *title, const struct trace *t)
@@ -696,26 +665,6 @@ static void put_first(struct writer *w)
 	}
 }
 
-static void close_all(struct writer *w)
-{
-	for (size_t i = 0; i < w->lives.count; i++) {
-		set_state(w, &w->lives.items[i], NO_STATE, w->end_ns);
-		end_work(w, &w->lives.items[i], w->end_ns);
-	}
-	for (size_t i = 0; i < w->lanes.count; i++)
-		if (w->lanes.items[i].busy)
-			packets_end(w->out, w->end_ns, w->lanes.items[i].track);
-	for (size_t i = 0; i < w->cpus.count; i++) {
-		struct cpu *cpu = &w->cpus.items[i];
-		unwind(w, cpu, 0, w->end_ns);
-		end_detour(w, cpu, w->end_ns);
-		if (cpu->running)
-			hand_over(w, (uint32_t)i, 0, STATE_RUNNABLE, w->end_ns);
-		packets_cpu(w->out, (uint32_t)i, &cpu->events);
-		strbuf_release(&cpu->events);
-	}
-}
-
 static bool in_order(const struct trace *t)
 {
 	for (size_t i = 1; i < t->events.count; i++)
@@ -735,12 +684,33 @@ static void render(const struct trace *t, const struct perfetto_title *title, st
 	add_life(&w, 0); /* nobody's */
 	for (size_t i = 0; i < count; i++)
 		survey(&w, &events[i]);
-	forget_walk(&w);
+	for (size_t i = 0; i < w.lives.count; i++) {
+		struct life *life = &w.lives.items[i];
+		life->begun = life->ended = false;
+		memcpy(life->name, life->first, sizeof life->name);
+	}
+	for (size_t i = 0; w.slots && i <= w.slot_mask; i++)
+		w.slots[i].current = w.slots[i].first;
 	put_title(&w, title, t);
 	put_first(&w);
 	for (size_t i = 0; i < count; i++)
 		put_event(&w, &events[i]);
-	close_all(&w);
+	for (size_t i = 0; i < w.lives.count; i++) {
+		set_state(&w, &w.lives.items[i], NO_STATE, w.end_ns);
+		end_work(&w, &w.lives.items[i], w.end_ns);
+	}
+	for (size_t i = 0; i < w.lanes.count; i++)
+		if (w.lanes.items[i].busy)
+			packets_end(w.out, w.end_ns, w.lanes.items[i].track);
+	for (size_t i = 0; i < w.cpus.count; i++) {
+		struct cpu *cpu = &w.cpus.items[i];
+		unwind(&w, cpu, 0, w.end_ns);
+		end_detour(&w, cpu, w.end_ns);
+		if (cpu->running)
+			hand_over(&w, (uint32_t)i, 0, STATE_RUNNABLE, w.end_ns);
+		packets_cpu(w.out, (uint32_t)i, &cpu->events);
+		strbuf_release(&cpu->events);
+	}
 	array_release(&w.lives);
 	array_release(&w.cpus);
 	array_release(&w.lanes);

@@ -51,7 +51,7 @@ struct pprof_mapping {
 struct pprof {
 	const struct profile *profile;
 	struct strbuf *out;
-	struct export_texts texts;
+	struct text_numbers texts;
 	bool *locations, *functions; /* in use; functions by export_name_id() */
 	struct pprof_mapping *mappings;
 	ARRAY(uint64_t) links;
@@ -59,7 +59,7 @@ struct pprof {
 
 static void put_text(struct pprof *w, uint32_t field, const char *text)
 {
-	proto_uint(w->out, field, export_text(&w->texts, text));
+	proto_uint(w->out, field, number_of_text(&w->texts, text));
 }
 
 static void put_type(struct pprof *w, uint32_t field, const char *type, const char *unit)
@@ -70,41 +70,18 @@ static void put_type(struct pprof *w, uint32_t field, const char *type, const ch
 	proto_close(w->out, entry);
 }
 
-static void put_label(struct pprof *w, const char *key, const char *text)
+/* text NULL: it is a number. */
+static void put_label(struct pprof *w, const char *key, const char *text, uint64_t number)
 {
-	if (!text || !*text)
+	if (text && !*text)
 		return;
 	size_t label = proto_open(w->out, SAMPLE_LABEL);
 	put_text(w, LABEL_KEY, key);
-	put_text(w, LABEL_TEXT, text);
+	if (text)
+		put_text(w, LABEL_TEXT, text);
+	else
+		proto_uint(w->out, LABEL_NUMBER, number);
 	proto_close(w->out, label);
-}
-
-static void put_number(struct pprof *w, const char *key, uint64_t number)
-{
-	size_t label = proto_open(w->out, SAMPLE_LABEL);
-	put_text(w, LABEL_KEY, key);
-	proto_uint(w->out, LABEL_NUMBER, number);
-	proto_close(w->out, label);
-}
-
-static void put_labels(struct pprof *w, const struct profile_sample *s)
-{
-	const struct profile_thread *thread = &w->profile->threads.items[s->thread];
-	const struct profile_instance *instance = export_instance(w->profile, s->thread);
-	const struct profile_app *app = export_app(w->profile, s->thread);
-	struct strbuf appid = { 0 };
-	strbuf_printf(&appid, "%s#%u", app->name, instance->number);
-	put_label(w, "app", app->name);
-	put_label(w, "instance", strbuf_text(&appid));
-	put_number(w, "pid", instance->pid);
-	put_number(w, "tid", thread->tid);
-	put_label(w, "thread", thread->comm);
-	put_label(w, "container", instance->container);
-	enum stack_end end = w->profile->stack_list.items[s->stack].end;
-	if (end == STACK_LIMIT || end == STACK_BROKEN)
-		put_label(w, "stack", stack_end_name(end));
-	strbuf_release(&appid);
 }
 
 static void put_sample(void *context, const struct profile_sample *s, uint64_t count)
@@ -121,7 +98,21 @@ static void put_sample(void *context, const struct profile_sample *s, uint64_t c
 	size_t sample = proto_open(w->out, PROFILE_SAMPLE);
 	proto_packed(w->out, SAMPLE_LOCATION, w->links.items, w->links.count);
 	proto_packed(w->out, SAMPLE_VALUE, values, 2);
-	put_labels(w, s);
+	const struct profile_thread *thread = &w->profile->threads.items[s->thread];
+	const struct profile_instance *instance = export_instance(w->profile, s->thread);
+	const struct profile_app *app = export_app(w->profile, s->thread);
+	struct strbuf appid = { 0 };
+	strbuf_printf(&appid, "%s#%u", app->name, instance->number);
+	put_label(w, "app", app->name, 0);
+	put_label(w, "instance", strbuf_text(&appid), 0);
+	put_label(w, "pid", NULL, instance->pid);
+	put_label(w, "tid", NULL, thread->tid);
+	put_label(w, "thread", thread->comm, 0);
+	put_label(w, "container", instance->container ? instance->container : "", 0);
+	enum stack_end end = w->profile->stack_list.items[s->stack].end;
+	if (end == STACK_LIMIT || end == STACK_BROKEN)
+		put_label(w, "stack", stack_end_name(end), 0);
+	strbuf_release(&appid);
 	proto_close(w->out, sample);
 }
 
@@ -195,20 +186,6 @@ static void put_mapping(struct pprof *w, uint32_t object)
 	proto_close(w->out, entry);
 }
 
-static void put_dictionaries(struct pprof *w)
-{
-	const struct profile *p = w->profile;
-	for (uint32_t i = 0; i < p->locations.count; i++)
-		if (w->locations[i])
-			put_location(w, i);
-	for (uint32_t i = 0; i < export_names(p); i++)
-		if (w->functions[i])
-			put_function(w, i);
-	for (uint32_t i = 0; i < p->objects.count; i++)
-		if (w->mappings[i].used)
-			put_mapping(w, i);
-}
-
 static void put_head(struct pprof *w, const struct profile_subject *s,
 		     const struct sleepy_filter *f)
 {
@@ -275,15 +252,23 @@ void export_pprof(const struct profile_subject *s, const struct sleepy_filter *f
 		.functions = xcalloc(export_names(p) + 1, sizeof(bool)),
 		.mappings = xcalloc(p->objects.count + 1, sizeof(struct pprof_mapping)),
 	};
-	export_text(&w.texts, ""); /* the first string is always this one */
+	number_of_text(&w.texts, ""); /* the first string is always this one */
 	put_head(&w, s, f);
 	sleepy_each(p, f, put_sample, &w);
-	put_dictionaries(&w);
+	for (uint32_t i = 0; i < p->locations.count; i++)
+		if (w.locations[i])
+			put_location(&w, i);
+	for (uint32_t i = 0; i < export_names(p); i++)
+		if (w.functions[i])
+			put_function(&w, i);
+	for (uint32_t i = 0; i < p->objects.count; i++)
+		if (w.mappings[i].used)
+			put_mapping(&w, i);
 	for (size_t i = 0; i < w.texts.items.count; i++)
 		proto_text(&plain, PROFILE_STRING, w.texts.items.items[i]);
 	compress_into(&plain, out);
 	strbuf_release(&plain);
-	export_texts_release(&w.texts);
+	text_numbers_release(&w.texts);
 	array_release(&w.links);
 	xfree(w.locations);
 	xfree(w.functions);

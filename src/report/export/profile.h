@@ -1,28 +1,29 @@
-/* What the exports of a profile have in common: private to report/. */
+/* Shared by the exports of a profile. Private to report/. */
 #ifndef TARE_REPORT_EXPORT_PROFILE_H
 #define TARE_REPORT_EXPORT_PROFILE_H
 
+#include "report/core/numbers.h"
 #include "report/profile/report.h"
 
 /* One level of a stack. */
 struct export_frame {
 	uint32_t location;
-	uint32_t function; /* PROFILE_NONE: no more than the location is known */
-	uint32_t line;	   /* in its function's file; 0: not known, or in another */
-	uint32_t inlined;  /* how many of its location are around it */
+	uint32_t function; /* PROFILE_NONE: only the location is known */
+	uint32_t line;	   /* in its function's file; 0: unknown, or in another file */
+	uint32_t inlined;  /* how many levels of its location enclose it */
 	bool kernel;
 };
 typedef ARRAY(struct export_frame) export_frames;
 
-/* The levels of a stack, the outermost first, in place of what was there. */
+/* The levels of a stack, outermost first. Replaces the contents of `into`. */
 void export_stack(const struct profile *p, uint32_t stack, export_frames *into);
-/* A number for what a level is called: below export_names(). */
+/* A number for the name of a level, below export_names(). */
 uint32_t export_name_id(const struct profile *p, const struct export_frame *f);
 uint32_t export_names(const struct profile *p);
 #define EXPORT_NAME_MAX 512
 /* Borrowed, or written to `room`. */
 const char *export_name(const struct profile *p, uint32_t id, char room[EXPORT_NAME_MAX]);
-/* Of what a number is for. */
+/* The object and function of that number. */
 uint32_t export_object(const struct profile *p, uint32_t id);
 const struct profile_function *export_function(const struct profile *p, uint32_t id); /* or NULL */
 
@@ -30,35 +31,13 @@ uint64_t export_weight_ns(const struct profile *p, uint64_t samples);
 /* The instance and the app of a thread. */
 const struct profile_instance *export_instance(const struct profile *p, uint32_t thread);
 const struct profile_app *export_app(const struct profile *p, uint32_t thread);
-/* Of the slices that pass: the first begin and the sum of their lengths; 0 and 0: there are none.
- */
+/* The begin of the first slice that passes and the sum of their lengths; 0 and 0: none. */
 void export_window(const struct profile *p, const struct sleepy_filter *f, uint64_t *begin_ns,
 		   uint64_t *length_ns);
 bool export_passes(const struct profile_slice *slice, const struct sleepy_filter *f);
 
-/* A JSON string, quotes and all. */
+/* A JSON string with its quotes. */
 void export_json_text(struct strbuf *out, const char *text);
-
-/* Numbers for things in the order in which they come. A zeroed one is empty. */
-struct export_slots {
-	uint32_t *slots; /* number + 1; 0: free */
-	size_t size;
-};
-struct export_pair {
-	uint64_t a, b;
-};
-struct export_pairs {
-	ARRAY(struct export_pair) items;
-	struct export_slots index;
-};
-struct export_texts {
-	ARRAY(char *) items;
-	struct export_slots index;
-};
-uint32_t export_pair(struct export_pairs *p, uint64_t a, uint64_t b);
-uint32_t export_text(struct export_texts *t, const char *text);
-void export_pairs_release(struct export_pairs *p);
-void export_texts_release(struct export_texts *t);
 
 void export_pprof(const struct profile_subject *s, const struct sleepy_filter *f,
 		  struct strbuf *out);

@@ -47,39 +47,6 @@ static int by_frames(const void *a, const void *b, void *context)
 	return x->count < y->count ? -1 : x->count > y->count;
 }
 
-/* Threads and instances of an app are one here. */
-static void sort_and_merge(struct scope *w)
-{
-	size_t kept = 0;
-	if (!w->samples.count)
-		return;
-	struct scope_sample *samples = w->samples.items;
-	qsort_r(samples, w->samples.count, sizeof *samples, by_frames, w);
-	for (size_t i = 1; i < w->samples.count; i++)
-		if (by_frames(&samples[kept], &samples[i], w) == 0)
-			samples[kept].samples += samples[i].samples;
-		else
-			samples[++kept] = samples[i];
-	w->samples.count = kept + 1;
-}
-
-static void put_frame(struct strbuf *out, const struct profile *p, uint32_t id)
-{
-	char room[EXPORT_NAME_MAX];
-	const struct profile_function *function = export_function(p, id);
-	strbuf_puts(out, "{\"name\":");
-	export_json_text(out, export_name(p, id, room));
-	strbuf_puts(out, ",\"file\":");
-	if (function && function->file) {
-		export_json_text(out, function->file);
-		if (function->line)
-			strbuf_printf(out, ",\"line\":%u", function->line);
-	} else {
-		export_json_text(out, p->objects.items[export_object(p, id)].path);
-	}
-	strbuf_putc(out, '}');
-}
-
 /* Apps have a frame, too: that of the profile of all. */
 static void put_frames(struct scope *w, struct strbuf *out)
 {
@@ -96,13 +63,32 @@ static void put_frames(struct scope *w, struct strbuf *out)
 			continue;
 		w->numbers[id] = count++;
 		strbuf_puts(out, ",\n");
-		put_frame(out, p, id);
+		char room[EXPORT_NAME_MAX];
+		const struct profile_function *function = export_function(p, id);
+		strbuf_puts(out, "{\"name\":");
+		export_json_text(out, export_name(p, id, room));
+		strbuf_puts(out, ",\"file\":");
+		if (function && function->file) {
+			export_json_text(out, function->file);
+			if (function->line)
+				strbuf_printf(out, ",\"line\":%u", function->line);
+		} else {
+			export_json_text(out, p->objects.items[export_object(p, id)].path);
+		}
+		strbuf_putc(out, '}');
 	}
 }
 
-static void put_samples(const struct scope *w, size_t from, size_t to, bool with_app,
-			struct strbuf *out)
+static void put_profile(const struct scope *w, const char *name, size_t from, size_t to,
+			bool with_app, struct strbuf *out)
 {
+	uint64_t end = 0;
+	for (size_t i = from; i < to; i++)
+		end += export_weight_ns(w->profile, w->samples.items[i].samples);
+	strbuf_puts(out, "{\"type\":\"sampled\",\"name\":");
+	export_json_text(out, name);
+	strbuf_printf(out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%llu",
+		      (unsigned long long)end);
 	strbuf_puts(out, ",\"samples\":[");
 	for (size_t i = from; i < to; i++) {
 		const struct scope_sample *s = &w->samples.items[i];
@@ -122,45 +108,37 @@ static void put_samples(const struct scope *w, size_t from, size_t to, bool with
 	strbuf_puts(out, "]}");
 }
 
-static void put_profile(const struct scope *w, const char *name, size_t from, size_t to,
-			bool with_app, struct strbuf *out)
-{
-	uint64_t end = 0;
-	for (size_t i = from; i < to; i++)
-		end += export_weight_ns(w->profile, w->samples.items[i].samples);
-	strbuf_puts(out, "{\"type\":\"sampled\",\"name\":");
-	export_json_text(out, name);
-	strbuf_printf(out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%llu",
-		      (unsigned long long)end);
-	put_samples(w, from, to, with_app, out);
-}
-
-static void put_profiles(const struct scope *w, struct strbuf *out)
-{
-	put_profile(w, "all", 0, w->samples.count, true, out);
-	for (size_t i = 0, next; i < w->samples.count; i = next) {
-		uint32_t app = w->samples.items[i].app;
-		for (next = i; next < w->samples.count && w->samples.items[next].app == app;)
-			next++;
-		strbuf_puts(out, ",\n");
-		put_profile(w, w->profile->apps.items[app].name, i, next, false, out);
-	}
-}
-
 void export_speedscope(const struct profile_subject *s, const struct sleepy_filter *f,
 		       struct strbuf *out)
 {
 	struct scope w = { .profile = s->profile,
 			   .numbers = xcalloc(export_names(s->profile) + 1, sizeof(uint32_t)) };
 	sleepy_each(s->profile, f, gather, &w);
-	sort_and_merge(&w);
+	struct scope_sample *samples = w.samples.items;
+	size_t kept = 0;
+	if (w.samples.count)
+		qsort_r(samples, w.samples.count, sizeof *samples, by_frames, &w);
+	/* threads and instances of an app are one here */
+	for (size_t i = 0; i < w.samples.count; i++)
+		if (kept && by_frames(&samples[kept - 1], &samples[i], &w) == 0)
+			samples[kept - 1].samples += samples[i].samples;
+		else
+			samples[kept++] = samples[i];
+	w.samples.count = kept;
 	strbuf_puts(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",");
 	strbuf_puts(out, "\"exporter\":\"tare " TARE_VERSION "\",\"name\":");
 	export_json_text(out, s->run && s->run->name ? s->run->name : "tare profile");
 	strbuf_puts(out, ",\"activeProfileIndex\":0,\"shared\":{\"frames\":[\n");
 	put_frames(&w, out);
 	strbuf_puts(out, "]},\n\"profiles\":[\n");
-	put_profiles(&w, out);
+	put_profile(&w, "all", 0, w.samples.count, true, out);
+	for (size_t i = 0, next; i < w.samples.count; i = next) {
+		uint32_t app = w.samples.items[i].app;
+		for (next = i; next < w.samples.count && w.samples.items[next].app == app;)
+			next++;
+		strbuf_puts(out, ",\n");
+		put_profile(&w, w.profile->apps.items[app].name, i, next, false, out);
+	}
 	strbuf_puts(out, "]}\n");
 	array_release(&w.stack);
 	array_release(&w.frames);

@@ -5,9 +5,10 @@
 
 #include "base/text.h"
 #include "report/chart/chart.h"
-#include "report/core/format.h"
-#include "report/noise/diff.h"
+#include "report/core/json.h"
+#include "report/core/shapes.h"
 #include "report/noise/rows.h"
+#include "report/page/documents.h"
 #include "report/time/several.h"
 
 #define MOST_FACTS 4 /* named */
@@ -15,15 +16,16 @@
 
 /* ---- words ---- */
 
-struct noise_amount noise_amount_of(const struct noise *n)
+struct noise_side noise_side_of(const struct noise_view *v)
 {
-	struct noise_amount a = { 0 };
-	for (size_t i = 0; i < n->cpus.count; i++) {
-		a.window_ns += (double)n->cpus.items[i].window_ns;
-		if (n->cpus.items[i].threshold_ns > a.threshold_ns)
-			a.threshold_ns = n->cpus.items[i].threshold_ns;
+	struct noise_side side = { v->run->id, run_title(v->run), .noise = *v->noise };
+	for (size_t i = 0; i < v->noise->cpus.count; i++) {
+		const struct noise_cpu *c = &v->noise->cpus.items[i];
+		side.window_ns += c->window_ns;
+		if (c->threshold_ns > side.threshold_ns)
+			side.threshold_ns = c->threshold_ns;
 	}
-	return a;
+	return side;
 }
 
 /* Three digits, never an exponent. */
@@ -114,12 +116,12 @@ void noise_diff_verdict(const struct noise *base, const struct noise *run,
 static void put_run(const struct noise_view *v, struct strbuf *out)
 {
 	char time[WORDS];
-	struct noise_amount a = noise_amount_of(v->noise);
+	struct noise_side side = noise_side_of(v);
 	size_t cpus = v->noise->cpus.count;
-	strbuf_puts(out, run_title(v->run));
-	if (v->run->id)
-		strbuf_printf(out, " (run %lld)", (long long)v->run->id);
-	format_duration(cpus ? a.window_ns / (double)cpus : 0, 3, TIME_UNIT_AUTO, time);
+	strbuf_puts(out, side.name);
+	if (side.run)
+		strbuf_printf(out, " (run %lld)", (long long)side.run);
+	format_duration(cpus ? (double)side.window_ns / (double)cpus : 0, 3, TIME_UNIT_AUTO, time);
 	strbuf_printf(out, ", %s on %zu CPU%s", time, cpus, cpus == 1 ? "" : "s");
 }
 
@@ -159,8 +161,8 @@ void noise_diff_notes(const struct noise_view *of_base, const struct noise_view 
 		      note_list *list)
 {
 	const struct noise *base = of_base->noise, *run = of_run->noise;
-	uint64_t before = noise_amount_of(base).threshold_ns,
-		 after = noise_amount_of(run).threshold_ns;
+	uint64_t before = noise_side_of(of_base).threshold_ns,
+		 after = noise_side_of(of_run).threshold_ns;
 	if (base->kernel != run->kernel)
 		array_push(
 			list,
@@ -436,4 +438,34 @@ void noise_diff_text(const struct noise_view *base, const struct noise_view *run
 		put_densities(d, &style.style, out);
 	noise_diff_notes_release(&notes);
 	strbuf_release(&text);
+}
+
+/* ---- JSON ---- */
+
+json_t *noise_diff_document(const struct noise_view *base, const struct noise_view *run,
+			    const struct jitter_diff *d)
+{
+	struct strbuf verdict = { 0 };
+	struct noise_diff_report report = { .base = noise_side_of(base),
+					    .run = noise_side_of(run),
+					    .diff = *d,
+					    .peaks = { d->peaks, d->peak_count },
+					    .grid_ns = { d->grid_ns, JITTER_GRID },
+					    .base_density = { d->base_density, JITTER_GRID },
+					    .run_density = { d->run_density, JITTER_GRID } };
+	noise_diff_verdict(base->noise, run->noise, d, &verdict);
+	report.text = strbuf_text(&verdict);
+	noise_diff_notes(base, run, &report.notes);
+	for (size_t i = 0; i < d->sources.count; i++)
+		report.counts[d->sources.items[i].change]++;
+	json_t *root = json_shape(&noise_diff_shape, &report);
+	noise_diff_notes_release(&report.notes);
+	strbuf_release(&verdict);
+	return root;
+}
+
+void noise_diff_json(const struct noise_view *base, const struct noise_view *run,
+		     const struct jitter_diff *d, struct strbuf *out)
+{
+	put_json(noise_diff_document(base, run, d), 2, out);
 }

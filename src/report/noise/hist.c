@@ -6,37 +6,6 @@
 #define DEFAULT_WIDTH_NS 1000
 #define DEFAULT_ENTRIES 256
 
-/* A fine bucket is counted where its low edge is. Below 100 µs edges of 1 or 5 µs are edges of fine
- * buckets, too, so nothing is in the wrong one. Beyond that a fine bucket may reach over an edge,
- * but it is no wider than 2 % of the length. */
-static uint64_t hist_bucket(unsigned fine, uint64_t width_ns)
-{
-	return (fine ? noise_bucket_low(fine) : 0) / width_ns;
-}
-
-/* counts: entries + 1 for each CPU, the last is what is over. */
-static void count_cpu(const struct noise_cpu *c, uint64_t width_ns, uint32_t entries,
-		      uint64_t *counts)
-{
-	for (unsigned i = 0; i < NOISE_BUCKETS; i++) {
-		uint64_t at = hist_bucket(i, width_ns);
-		counts[at < entries ? at : entries] += c->buckets[i].count;
-	}
-}
-
-static void put_title(const struct noise *n, struct strbuf *out)
-{
-	uint64_t s = (n->elapsed_ns + 500000000) / 1000000000;
-	strbuf_puts(out, "# tare noise histogram\n# Time unit is microseconds (us)\n");
-	strbuf_printf(out, "# Duration: %3llu %02llu:%02llu:%02llu\n",
-		      (unsigned long long)(s / 86400), (unsigned long long)(s / 3600 % 24),
-		      (unsigned long long)(s / 60 % 60), (unsigned long long)(s % 60));
-	strbuf_puts(out, "Index");
-	for (size_t i = 0; i < n->cpus.count; i++)
-		strbuf_printf(out, "   CPU-%03u", n->cpus.items[i].cpu);
-	strbuf_putc(out, '\n');
-}
-
 static void put_row(const char *name, size_t cpus, const uint64_t *values, size_t stride,
 		    struct strbuf *out)
 {
@@ -44,23 +13,6 @@ static void put_row(const char *name, size_t cpus, const uint64_t *values, size_
 	for (size_t i = 0; i < cpus; i++)
 		strbuf_printf(out, "%s%9llu", i ? " " : "", (unsigned long long)values[i * stride]);
 	strbuf_putc(out, '\n');
-}
-
-static void put_counts(const struct noise *n, uint64_t width_ns, uint32_t entries,
-		       const uint64_t *counts, struct strbuf *out)
-{
-	size_t stride = (size_t)entries + 1;
-	for (uint32_t b = 0; b < entries; b++) {
-		char name[WORDS];
-		bool any = false;
-		for (size_t i = 0; i < n->cpus.count; i++)
-			any = any || counts[i * stride + b];
-		if (!any)
-			continue;
-		snprintf(name, sizeof name, "%.10g", (double)b * (double)width_ns / 1e3);
-		put_row(name, n->cpus.count, counts + b, stride, out);
-	}
-	put_row("over:", n->cpus.count, counts + entries, stride, out);
 }
 
 /* rtla's: whole µs, and two decimals of the mean; "-" where there was no detour. */
@@ -92,14 +44,40 @@ static void put_extremes(const struct noise *n, struct strbuf *out)
 void noise_hist(const struct noise_view *v, uint64_t width_ns, uint32_t entries, struct strbuf *out)
 {
 	const struct noise *n = v->noise;
+	size_t cpus = n->cpus.count;
+	uint64_t s = (n->elapsed_ns + 500000000) / 1000000000;
 	width_ns = width_ns ? width_ns : DEFAULT_WIDTH_NS;
 	entries = entries ? entries : DEFAULT_ENTRIES;
-	size_t stride = (size_t)entries + 1;
-	uint64_t *counts = xcalloc(n->cpus.count * stride + 1, sizeof *counts);
-	for (size_t i = 0; i < n->cpus.count; i++)
-		count_cpu(&n->cpus.items[i], width_ns, entries, counts + i * stride);
-	put_title(n, out);
-	put_counts(n, width_ns, entries, counts, out);
+	strbuf_printf(out,
+		      "# tare noise histogram\n# Time unit is microseconds (us)\n"
+		      "# Duration: %3llu %02llu:%02llu:%02llu\nIndex",
+		      (unsigned long long)(s / 86400), (unsigned long long)(s / 3600 % 24),
+		      (unsigned long long)(s / 60 % 60), (unsigned long long)(s % 60));
+	for (size_t i = 0; i < cpus; i++)
+		strbuf_printf(out, "   CPU-%03u", n->cpus.items[i].cpu);
+	strbuf_putc(out, '\n');
+	/* A fine bucket is counted where its low edge is. Below 100 µs edges of 1 or 5 µs are edges
+	 * of fine buckets, too, so nothing is in the wrong one. Beyond that a fine bucket may reach
+	 * over an edge, but it is no wider than 2 % of the length. */
+	size_t stride = (size_t)entries + 1; /* the last is what is over */
+	uint64_t *counts = xcalloc(cpus * stride + 1, sizeof *counts);
+	uint64_t *all = xcalloc(stride, sizeof *all);
+	for (size_t i = 0; i < cpus; i++)
+		for (unsigned fine = 0; fine < NOISE_BUCKETS; fine++) {
+			uint64_t at = (fine ? noise_bucket_low(fine) : 0) / width_ns;
+			uint64_t count = n->cpus.items[i].buckets[fine].count;
+			at = at < entries ? at : entries;
+			counts[i * stride + at] += count;
+			all[at] += count;
+		}
+	for (uint32_t b = 0; b < entries; b++) {
+		char name[WORDS];
+		snprintf(name, sizeof name, "%.10g", (double)b * (double)width_ns / 1e3);
+		if (all[b])
+			put_row(name, cpus, counts + b, stride, out);
+	}
+	put_row("over:", cpus, counts + entries, stride, out);
 	put_extremes(n, out);
+	xfree(all);
 	xfree(counts);
 }

@@ -75,14 +75,6 @@ static json_t *cpu_json(const struct noise *n, const struct noise_cpu *given)
 	return o;
 }
 
-json_t *noise_cpus_json(const struct noise *n)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < n->cpus.count; i++)
-		json_array_append_new(list, json_count(n->cpus.items[i].cpu));
-	return list;
-}
-
 json_t *noise_document(const struct noise_view *v)
 {
 	struct noise n = *v->noise;
@@ -92,7 +84,6 @@ json_t *noise_document(const struct noise_view *v)
 	json_t *root = json_shape(&noise_shape, &n), *list = json_array();
 	json_object_set_new(root, "run", json_run(v->run));
 	json_object_set_new(root, "machine", json_machine(v->machine));
-	json_object_set_new(json_object_get(root, "settings"), "cpus", noise_cpus_json(&n));
 	noise_together(&n, &together);
 	json_object_set_new(root, "together", cpu_json(&n, &together));
 	noise_cpu_release(&together);

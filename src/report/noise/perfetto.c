@@ -13,18 +13,13 @@ typedef ARRAY(struct trace_event) event_list;
 
 /* ---- one numbering ---- */
 
-static const struct trace_name *find_name(const struct trace *t, uint32_t cause, uint32_t source)
-{
-	for (size_t i = 0; i < t->names.count; i++)
-		if (t->names.items[i].cause == cause && t->names.items[i].source == source)
-			return &t->names.items[i];
-	return NULL;
-}
-
 static uint32_t renumbered(struct trace *all, const struct trace *from, uint32_t cause,
 			   uint32_t source)
 {
-	const struct trace_name *name = find_name(from, cause, source);
+	const struct trace_name *name = NULL;
+	for (size_t i = 0; i < from->names.count && !name; i++)
+		if (from->names.items[i].cause == cause && from->names.items[i].source == source)
+			name = &from->names.items[i];
 	if (!name)
 		return source;
 	for (size_t i = 0; i < all->names.count; i++)
@@ -45,18 +40,10 @@ static int rank(const struct trace_event *e)
 	return e->kind == TRACE_DETOUR_BEGIN ? 0 : e->kind == TRACE_DETOUR_END ? 2 : 1;
 }
 
-static bool is_before(const struct trace_event *a, const struct trace_event *b)
-{
-	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : rank(a) < rank(b);
-}
-
 static bool is_same(const struct trace_event *a, const struct trace_event *b)
 {
-	if (a->at_ns != b->at_ns || a->kind != b->kind)
-		return false;
-	if (rank(a) != 1)
-		return true;
-	return a->tid == b->tid && a->a == b->a && a->b == b->b;
+	return a->at_ns == b->at_ns && a->kind == b->kind &&
+	       (rank(a) != 1 || (a->tid == b->tid && a->a == b->a && a->b == b->b));
 }
 
 /* Two lists in order become one, without those of `more` that are in `list` already. */
@@ -65,12 +52,14 @@ static void merge(event_list *list, const event_list *more)
 	event_list both = { 0 };
 	size_t i = 0, k = 0;
 	while (i < list->count || k < more->count) {
-		if (k == more->count ||
-		    (i < list->count && !is_before(&more->items[k], &list->items[i]))) {
-			array_push(&both, list->items[i++]);
-			continue;
-		}
-		array_push(&both, more->items[k++]);
+		const struct trace_event *a = i < list->count ? &list->items[i] : NULL;
+		const struct trace_event *b = k < more->count ? &more->items[k] : NULL;
+		bool later = a && b &&
+			     (b->at_ns != a->at_ns ? b->at_ns < a->at_ns : rank(b) < rank(a));
+		bool next = !a || later;
+		array_push(&both, next ? *b : *a);
+		i += !next;
+		k += next;
 	}
 	/* an instant holds few events */
 	size_t kept = 0;

@@ -36,18 +36,6 @@ static double mass(const struct noise_cpu *c, unsigned bucket)
 	return EMPTY_MASS + log2(1 + (double)samples(c, bucket));
 }
 
-/* How many gaps get a row of their own, at most MOST_GAPS. */
-static size_t count_gaps(const struct noise_cpu *c, unsigned first, unsigned end)
-{
-	size_t gaps = 0, empty = 0;
-	for (unsigned i = first; i < end; i++) {
-		bool any = samples(c, i);
-		gaps += any && empty >= GAP && gaps < MOST_GAPS;
-		empty = any ? 0 : empty + 1;
-	}
-	return gaps;
-}
-
 /* Rows of equal mass of log counts: narrow where samples are dense. Edges are those of fine
  * buckets; empty ends are cut off, empty rows left out. */
 static void split(const struct noise_cpu *c, struct spans *out)
@@ -61,7 +49,13 @@ static void split(const struct noise_cpu *c, struct spans *out)
 		end--;
 	for (unsigned i = first; i < end; i++)
 		all += mass(c, i);
-	size_t gaps = count_gaps(c, first, end), rows = MOST_ROWS - gaps, last = rows;
+	/* how many gaps get a row of their own */
+	size_t gaps = 0, empty = 0;
+	for (unsigned i = first; i < end; i++) {
+		gaps += samples(c, i) && empty >= GAP && gaps < MOST_GAPS;
+		empty = samples(c, i) ? 0 : empty + 1;
+	}
+	size_t rows = MOST_ROWS - gaps, last = rows;
 	for (unsigned i = first; i < end; i++) {
 		size_t row = (size_t)(before / all * (double)rows);
 		before += mass(c, i);
@@ -105,23 +99,6 @@ static void put_contributor(const struct noise_cpu *c, const struct span *s, siz
 	free(name);
 }
 
-static void put_range(const struct span *s, struct strbuf *out)
-{
-	char low[WORDS], high[WORDS], range[2 * WORDS + 8];
-	text_duration((double)noise_bucket_low(s->first), 3, low, sizeof low);
-	text_duration((double)noise_bucket_low(s->end), 3, high, sizeof high);
-	snprintf(range, sizeof range, "%s - %s", low, high);
-	strbuf_pad(out, ' ',
-		   text_width(range) < RANGE_COLUMNS ? RANGE_COLUMNS - text_width(range) : 0);
-	strbuf_puts(out, range);
-}
-
-static void trim(struct strbuf *out)
-{
-	while (out->length && out->text[out->length - 1] == ' ')
-		out->text[--out->length] = '\0';
-}
-
 void put_noise_histograms(const struct noise_cpu *c, const struct style *style, struct strbuf *out)
 {
 	struct spans spans;
@@ -139,7 +116,13 @@ void put_noise_histograms(const struct noise_cpu *c, const struct style *style, 
 	strbuf_puts(out, style->colour ? RESET "\n" : "\n");
 	for (size_t i = 0; i < spans.count; i++) {
 		const struct span *s = &spans.list[i];
-		put_range(s, out);
+		char low[WORDS], high[WORDS], range[2 * WORDS + 8];
+		text_duration((double)noise_bucket_low(s->first), 3, low, sizeof low);
+		text_duration((double)noise_bucket_low(s->end), 3, high, sizeof high);
+		snprintf(range, sizeof range, "%s - %s", low, high);
+		size_t width = text_width(range);
+		strbuf_pad(out, ' ', width < RANGE_COLUMNS ? RANGE_COLUMNS - width : 0);
+		strbuf_puts(out, range);
 		strbuf_printf(out, "%*llu  ", COUNT_COLUMNS, (unsigned long long)s->count);
 		size_t from = out->length;
 		put_bar(log2(1 + (double)s->count) / log2(1 + (double)most), bar, style->ascii,
@@ -147,7 +130,8 @@ void put_noise_histograms(const struct noise_cpu *c, const struct style *style, 
 		strbuf_pad(out, ' ', bar - text_width(strbuf_text(out) + from));
 		strbuf_printf(out, "%*llu  ", COUNT_COLUMNS, (unsigned long long)s->master);
 		put_contributor(c, s, style->width - used, out);
-		trim(out);
+		while (out->text[out->length - 1] == ' ')
+			out->text[--out->length] = '\0';
 		strbuf_putc(out, '\n');
 	}
 }

@@ -2,7 +2,6 @@
  * is has its rows in record/noise.c. */
 #include "report/core/shapes.h"
 
-#include "report/noise/diff.h"
 #include "report/noise/rows.h"
 
 static const char *const type_names[] = { "noise" };
@@ -130,26 +129,25 @@ const struct shape noise_shape = {
 		FACT(type, run_, #run_, FIELD_REAL, NULL, .flags = FIELD_ALWAYS, \
 		     .more = NOT_NEGATIVE)
 
+#define X(member, ...) FACT(struct noise_side, member, __VA_ARGS__)
 static const struct field side_fields[] = {
-	{ "run", FIELD_ID, .flags = FIELD_MAYBE, .more = "\"minimum\": 1",
-	  .meaning = "Its number in the lab; null: not stored." },
-	{ "name", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
-	{ "cpus", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND },
-	{ "window_ns", FIELD_U64, .flags = FIELD_BY_HAND,
-	  .meaning = "Looked at, summed over the CPUs." },
-	{ "parts", FIELD_U64, .flags = FIELD_BY_HAND,
-	  .meaning = "Of the run, over which intervals and tests are taken; fewer than 4 give "
-		     "none." },
-	{ "threshold_ns", FIELD_U64, .flags = FIELD_BY_HAND,
-	  .meaning = "Shortest detour told; the largest of the CPUs." },
-	FACT(struct noise, kernel, "kernel", FIELD_BOOL, "Sources have names."),
-	FACT(struct noise, steal_told, "steal_told", FIELD_BOOL,
-	     "The hypervisor's steal is known."),
-	FACT(struct noise, realtime, "realtime", FIELD_BOOL,
-	     "The loop was of the real-time class."),
+	X(run, "run", FIELD_ID, "Its number in the lab; null: not stored.",
+	  .more = "\"minimum\": 1"),
+	X(name, "name", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
+	X(noise.cpus, "cpus", FIELD_LIST, NULL, .item = FIELD_U32,
+	  .limit = sizeof(struct noise_cpu)),
+	X(window_ns, "window_ns", FIELD_U64, "Looked at, summed over the CPUs."),
+	X(noise.parts.count, "parts", FIELD_U64,
+	  "Of the run, over which intervals and tests are taken; fewer than 4 give none."),
+	X(threshold_ns, "threshold_ns", FIELD_U64,
+	  "Shortest detour told; the largest of the CPUs."),
+	X(noise.kernel, "kernel", FIELD_BOOL, "Sources have names."),
+	X(noise.steal_told, "steal_told", FIELD_BOOL, "The hypervisor's steal is known."),
+	X(noise.realtime, "realtime", FIELD_BOOL, "The loop was of the real-time class."),
 	{ 0 },
 };
-const struct shape noise_diff_side_shape = { "noise_diff_side", "The baseline.", side_fields };
+static const struct shape side_shape = { "noise_diff_side", "The baseline.", side_fields };
+#undef X
 
 static const struct field total_fields[] = {
 	BOTH(struct jitter_diff, base_share, run_share, "Time lost per time, all sources."),
@@ -162,8 +160,8 @@ static const struct field counts_fields[] = {
 	{ "", FIELD_EACH, JITTER_CHANGES, .names = jitter_change_names, .item = FIELD_U64 },
 	{ 0 },
 };
-const struct shape noise_diff_counts_shape = { "noise_diff_counts", "Sources by change.",
-					       counts_fields };
+static const struct shape counts_shape = { "noise_diff_counts", "Sources by change.",
+					   counts_fields };
 
 #define X(member, ...) FACT(struct jitter_source_diff, member, __VA_ARGS__)
 static const struct field source_diff_fields[] = {
@@ -186,7 +184,7 @@ static const struct field source_diff_fields[] = {
 	      "Hochberg. null: too few parts."),
 	{ 0 },
 };
-const struct shape noise_diff_source_shape = { "noise_diff_source", NULL, source_diff_fields };
+static const struct shape source_diff_shape = { "noise_diff_source", NULL, source_diff_fields };
 #undef X
 
 #define X(member, ...) FACT(struct jitter_peak, member, __VA_ARGS__)
@@ -199,21 +197,22 @@ static const struct field peak_fields[] = {
 	  .limit = NOISE_COMBINED_SIZE),
 	{ 0 },
 };
-const struct shape noise_diff_peak_shape = { "noise_diff_peak", NULL, peak_fields };
+static const struct shape peak_shape = { "noise_diff_peak", NULL, peak_fields };
 #undef X
 
-#define X(member, ...) FACT(struct jitter_diff, member, __VA_ARGS__)
-#define LENGTHS_MORE "\"items\": {\"type\": \"number\", \"minimum\": 0}"
+#define X(member, ...) FACT(struct noise_diff_report, member, __VA_ARGS__)
+#define OF_REALS                                                            \
+	.item = FIELD_REAL, .limit = sizeof(double), .flags = FIELD_ALWAYS, \
+	.more = "\"items\": {\"type\": \"number\", \"minimum\": 0}"
 static const struct field density_fields[] = {
-	X(bandwidth, "bandwidth", FIELD_REAL, "Decades, the same for both.", .flags = FIELD_ALWAYS,
-	  .more = NOT_NEGATIVE),
-	X(distance, "distance", FIELD_REAL,
+	X(diff.bandwidth, "bandwidth", FIELD_REAL, "Decades, the same for both.",
+	  .flags = FIELD_ALWAYS, .more = NOT_NEGATIVE),
+	X(diff.distance, "distance", FIELD_REAL,
 	  "Half of the integral of |run - base|, both normalised.", .flags = FIELD_ALWAYS,
 	  .more = SHARE),
-	{ "ns", FIELD_LIST, .flags = FIELD_BY_HAND, .meaning = "Lengths.", .more = LENGTHS_MORE },
-	{ "base", FIELD_LIST, .flags = FIELD_BY_HAND,
-	  .meaning = "Detours per s and decade of length.", .more = LENGTHS_MORE },
-	{ "run", FIELD_LIST, .flags = FIELD_BY_HAND, .more = LENGTHS_MORE },
+	X(grid_ns, "ns", FIELD_LIST, "Lengths.", OF_REALS),
+	X(base_density, "base", FIELD_LIST, "Detours per s and decade of length.", OF_REALS),
+	X(run_density, "run", FIELD_LIST, NULL, OF_REALS),
 	{ 0 },
 };
 #define DENSITY "By Parzen's method over log10 of the lengths, with a Gaussian kernel."
@@ -222,27 +221,25 @@ static const struct shape density_shape = { "noise_diff_density", DENSITY, densi
 static const struct field noise_diff_fields[] = {
 	{ "format", FIELD_CONST, 1, .meaning = "Raised when a field changes its meaning.",
 	  .more = "\"const\": 1" },
-	{ "text", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
-	  .meaning = "The verdict as a sentence." },
-	{ "notes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
-	  .meaning = "What makes a difference that no source made: other CPUs, thresholds, no "
-		     "names." },
-	{ "base", FIELD_OBJECT, .shape = &noise_diff_side_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "The baseline." },
-	{ "run", FIELD_OBJECT, .shape = &noise_diff_side_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "What is compared with it." },
-	{ "total", FIELD_OBJECT, .shape = &total_shape },
-	{ "counts", FIELD_OBJECT, .shape = &noise_diff_counts_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "Sources by change." },
-	{ "sources", FIELD_LIST, .shape = &noise_diff_source_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "All CPUs together. New first, then grown, shrunk, gone, those in one only "
-		     "that are not sure, same; each by the larger share." },
-	{ "peaks", FIELD_LIST, .shape = &noise_diff_peak_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "Lengths that became more or less frequent, by the time lost.",
-	  .more = "\"maxItems\": 5" },
+	X(text, "text", FIELD_TEXT, "The verdict as a sentence.", .flags = FIELD_ALWAYS),
+	X(notes, "notes", FIELD_LIST,
+	  "What makes a difference that no source made: other CPUs, thresholds, no names.",
+	  .item = FIELD_TEXT, .limit = sizeof(char *), .flags = FIELD_ALWAYS),
+	X(base, "base", FIELD_OBJECT, "The baseline.", .shape = &side_shape),
+	X(run, "run", FIELD_OBJECT, "What is compared with it.", .shape = &side_shape),
+	X(diff, "total", FIELD_OBJECT, NULL, .shape = &total_shape),
+	X(counts, "counts", FIELD_OBJECT, "Sources by change.", .shape = &counts_shape),
+	X(diff.sources, "sources", FIELD_LIST,
+	  "All CPUs together. New first, then grown, shrunk, gone, those in one only that are not "
+	  "sure, same; each by the larger share.",
+	  .limit = sizeof(struct jitter_source_diff), .shape = &source_diff_shape),
+	X(peaks, "peaks", FIELD_LIST,
+	  "Lengths that became more or less frequent, by the time lost.",
+	  .limit = sizeof(struct jitter_peak), .shape = &peak_shape, .more = "\"maxItems\": 5"),
 	{ "density", FIELD_OBJECT, .shape = &density_shape, .meaning = DENSITY },
 	{ 0 },
 };
+#undef X
 const struct shape noise_diff_shape = {
 	"noise_diff",
 	"A run of `tare noise` against a baseline. Rates are per s of one CPU, times in ns, shares "

@@ -1,5 +1,5 @@
-/* The documents of docs/schema/ that a page embeds, each made by its NAME_json.c: private to
- * report/. New references, as jansson calls them. */
+/* The documents of docs/schema/ that a page embeds. Private to report/. All return new references,
+ * in jansson's terms. */
 #ifndef TARE_REPORT_PAGE_DOCUMENTS_H
 #define TARE_REPORT_PAGE_DOCUMENTS_H
 
@@ -10,7 +10,7 @@
 #include "report/query/report.h"
 #include "report/study/report.h"
 
-struct profile_part; /* profile_rows.h */
+struct profile_part; /* report/profile/rows.h */
 
 /* study.schema.json */
 json_t *daemons_document(const struct study *s, const struct machine *machine);
@@ -22,12 +22,12 @@ json_t *noise_diff_document(const struct noise_view *base, const struct noise_vi
 json_t *profile_document(const struct profile_subject *s, const struct profile_part *parts,
 			 size_t count);
 json_t *profile_listing_document(const struct profile_subject *s, const struct profile_listing *l);
-/* At most so many rows, those that changed most. */
+/* At most `most` rows: those that changed most. */
 json_t *profile_diff_document(const struct profile_subject *before,
 			      const struct profile_subject *after, const struct sleepy_diff *d,
 			      size_t most);
 
-/* Without them at[].executions are empty. */
+/* Without executions, at[].executions are empty. */
 json_t *query_document(const struct query_view *v, bool with_executions);
 json_t *query_compare_document(const struct query_view *base, const struct query_view *other,
 			       const struct ttp_comparison *c);

@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "protocol/jitter/lengths.h"
-#include "report/noise/diff.h"
 #include "report/noise/rows.h"
 #include "report/page/documents.h"
 #include "report/page/private.h"
@@ -45,16 +44,6 @@ static void put_subtitle(const struct noise *n, struct strbuf *out)
 	strbuf_printf(out, ", for %s", elapsed);
 }
 
-static json_t *baseline_json(const struct noise_view *v, const struct noise_view *baseline,
-			     const struct jitter_diff *diff)
-{
-	json_t *o = json_object();
-	json_object_set_new(o, "number", json_id(baseline->run->id));
-	json_object_set_new(o, "name", json_text(run_title(baseline->run)));
-	json_object_set_new(o, "diff", noise_diff_document(baseline, v, diff));
-	return o;
-}
-
 void page_add_noise(struct page *p, const struct noise_view *v, const struct noise_view *baseline,
 		    const struct jitter_diff *diff)
 {
@@ -73,8 +62,12 @@ void page_add_noise(struct page *p, const struct noise_view *v, const struct noi
 			add_cpus(c, n);
 		page_chart(o, "noise", c, failed);
 	}
-	json_object_set_new(o, "baseline",
-			    baseline && diff ? baseline_json(v, baseline, diff) : json_null());
+	if (baseline && diff) {
+		json_t *against = json_shape(&baseline_shape, baseline->run);
+		json_object_set_new(against, "name", json_text(run_title(baseline->run)));
+		json_object_set_new(against, "diff", noise_diff_document(baseline, v, diff));
+		json_object_set_new(o, "baseline", against);
+	}
 	page_add(p, o);
 	strbuf_release(&subtitle);
 }
@@ -82,10 +75,8 @@ void page_add_noise(struct page *p, const struct noise_view *v, const struct noi
 void page_compare_noise(struct page *p, size_t base, size_t run, const struct noise_view *base_view,
 			const struct noise_view *run_view, const struct jitter_diff *d)
 {
-	json_t *o = json_object();
-	json_object_set_new(o, "kind", json_string("noise"));
-	json_object_set_new(o, "base", json_integer((json_int_t)base));
-	json_object_set_new(o, "run", json_integer((json_int_t)run));
-	json_object_set_new(o, "diff", noise_diff_document(base_view, run_view, d));
-	page_compare(p, o);
+	json_array_append_new(p->comparisons,
+			      json_pack("{s:s, s:I, s:I, s:o}", "kind", "noise", "base",
+					(json_int_t)base, "run", (json_int_t)run, "diff",
+					noise_diff_document(base_view, run_view, d)));
 }

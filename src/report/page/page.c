@@ -147,8 +147,6 @@ json_t *page_head(struct page *p, const struct shape *section, const void *facts
 	json_object_set_new(o, "title", json_text(run->name ? run->name : kind));
 	json_object_set_new(o, "subtitle", json_text(subtitle));
 	json_object_set_new(o, "machine", page_machine(p, machine));
-	json_object_set_new(o, "notes", json_array());
-	json_object_set_new(o, "charts", json_object());
 	if (run->not_seen && *run->not_seen)
 		page_notef(o, "Not seen: %s", run->not_seen);
 	return o;
@@ -166,7 +164,7 @@ json_t *page_head_stored(struct page *p, const struct shape *section, const stru
 
 void page_note(json_t *section, const char *text)
 {
-	json_array_append_new(json_object_get(section, "notes"), json_text(text));
+	json_append(section, "notes", json_text(text));
 }
 
 void page_notef(json_t *section, const char *fmt, ...)
@@ -185,11 +183,6 @@ void page_chart(json_t *section, const char *name, struct chart *c, int failed)
 	if (!failed)
 		json_object_set_new(json_object_get(section, "charts"), name, chart_json(c));
 	chart_free(c);
-}
-
-void page_compare(struct page *p, json_t *comparison)
-{
-	json_array_append_new(p->comparisons, comparison);
 }
 
 void page_add(struct page *p, json_t *section)

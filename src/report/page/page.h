@@ -1,6 +1,6 @@
-/* A page for a browser: runs, studies and comparisons as one document (web/src/types.ts says what
- * is in it, docs/schema/page.schema.json for others), alone as JSON or within a self-contained HTML
- * file. */
+/* A page for a browser: runs, studies and comparisons in one document, as JSON or in a
+ * self-contained HTML file. web/src/types.ts and docs/schema/page.schema.json describe the
+ * document. */
 #ifndef TARE_REPORT_PAGE_PAGE_H
 #define TARE_REPORT_PAGE_PAGE_H
 
@@ -14,43 +14,41 @@
 
 struct page;
 
-/* served: by `tare serve`, which has the lab at hand. */
+/* served: by `tare serve`, which has access to the lab. */
 struct page *page_new(const char *title, bool served);
 void page_free(struct page *p);
 size_t page_section_count(const struct page *p);
 
-/* Sections, in the order in which they are added; what is given is borrowed for the call. */
+/* Sections appear in the order in which they are added. Arguments are borrowed for the call. */
 
-/* Where the trace of an execution comes from. False: it has none, or it cannot be read, which is
- * the caller's to tell. */
+/* Loads the trace of an execution. False: there is none, or an error that the caller reports. */
 struct page_traces {
 	bool (*load)(void *context, const struct execution *x, struct trace *into);
 	void *context;
 };
-/* What is told of single executions is bounded; `share` runs have that room together. traces may be
- * NULL. */
+/* Details of single executions are limited; `share` runs divide the limit. traces may be NULL. */
 void page_add_time(struct page *p, const struct run_view *view, size_t share,
 		   const struct page_traces *traces);
-/* run NULL: its samples are not known. is_l: of each of them. */
+/* run NULL: its samples are unknown. is_l has an entry for each sample. */
 struct page_samples {
 	const struct sedona_run *run;
 	const bool *is_l;
 };
 void page_add_study(struct page *p, const struct study *s, const struct machine *machine,
 		    const struct page_samples samples[STUDY_LENGTHS]);
-/* v->noise NULL: nothing of the run is stored yet. baseline and diff NULL: there is none, or it is
- * the run itself. */
+/* v->noise NULL: no data yet. baseline and diff are NULL if there is none or it is the run
+ * itself. */
 void page_add_noise(struct page *p, const struct noise_view *v, const struct noise_view *baseline,
 		    const struct jitter_diff *diff);
-/* listings: of the functions with the most samples, for annotated code. */
+/* listings: annotated code of the functions with the most samples. */
 void page_add_profile(struct page *p, const struct profile_subject *s,
 		      const struct profile_listing *listings, size_t count);
-#define PAGE_QUERY_LEDGERS 300 /* more are not worth their time and room */
-/* The mean ledgers of Q@Cs. v->data NULL: nothing of the run is stored yet. */
+#define PAGE_QUERY_LEDGERS 300 /* more are not worth their time and space */
+/* ledgers are the mean ledgers of Q@Cs. v->data NULL: no data are stored yet. */
 void page_add_query(struct page *p, const struct query_view *v, const struct ttp_ledger *ledgers,
 		    size_t count);
 
-/* Comparisons of sections that were added, by their index. */
+/* Compare sections that were added, by their index. */
 
 struct page_time_comparison {
 	size_t section;
@@ -69,11 +67,11 @@ void page_compare_queries(struct page *p, size_t base, size_t other,
 			  const struct query_view *base_view, const struct query_view *other_view,
 			  const struct ttp_comparison *c);
 
-/* The document alone; on one line. */
+/* Only the document, on one line. */
 void page_json(const struct page *p, struct strbuf *out);
-/* The whole file. */
+/* The complete file. */
 void page_html(const struct page *p, struct strbuf *out);
-/* The page without a document: what `tare serve` answers with. */
+/* The page without a document, which `tare serve` sends. */
 void page_empty(struct strbuf *out);
 
 #endif

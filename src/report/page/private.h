@@ -1,4 +1,4 @@
-/* What the parts of a page share: private to report/page/. */
+/* Shared by the parts of a page. Private to report/page/. */
 #ifndef TARE_REPORT_PAGE_PRIVATE_H
 #define TARE_REPORT_PAGE_PRIVATE_H
 
@@ -13,27 +13,25 @@ struct page {
 	json_t *root, *machines, *sections, *comparisons;
 };
 
-/* A section with what all have in common; what its shape leaves to be filled in by hand is null.
- * facts are what the shape is of, the run among them; subtitle NULL: the run's command. The caller
- * fills in the rest and hands it to page_add(). */
+/* A section with the common members; those that its shape leaves to be set by hand are null. facts
+ * is the struct of the shape, which includes the run. subtitle NULL: the run's command. The caller
+ * fills in the rest and passes it to page_add(). */
 json_t *page_head(struct page *p, const struct shape *section, const void *facts,
 		  const struct run *run, const struct machine *machine, const char *subtitle);
-/* The same of a run of which there may be nothing but itself: subtitle NULL, then a note says so.
- */
+/* Like page_head(), for a run that may have no data: subtitle is then NULL, and a note says so. */
 json_t *page_head_stored(struct page *p, const struct shape *section, const struct run *run,
 			 const struct machine *machine, struct strbuf *subtitle);
-void page_note(json_t *section, const char *text); /* one more sentence for its notes */
+void page_note(json_t *section, const char *text); /* adds a sentence to its notes */
 void page_notef(json_t *section, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void page_add(struct page *p, json_t *section);
-void page_compare(struct page *p, json_t *comparison);
 
-/* Adds the chart to the section's charts, and frees it; failed: there is nothing to draw. */
+/* Adds the chart to the section's charts and frees it. failed: there is nothing to draw. */
 void page_chart(json_t *section, const char *name, struct chart *c, int failed);
 
-/* The index of a machine, added once for each state that it was in; null without one. */
+/* The index of a machine, which is added once for each of its states; null without a machine. */
 json_t *page_machine(struct page *p, const struct machine *machine);
 
-/* The built page, web/dist/page.html, within the program (page_html.c is generated). */
+/* The built page, web/dist/page.html, in the program (page_html.c is generated). */
 extern const char page_built[];
 extern const size_t page_built_size;
 

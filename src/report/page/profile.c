@@ -45,8 +45,7 @@ static json_t *profile_json_of(const struct profile_subject *s)
 static json_t *slices_json(const struct profile_subject *s)
 {
 	const struct profile *p = s->profile;
-	json_t *o = json_object(), *at = json_array(), *ms = json_array();
-	json_t *user = json_array(), *kernel = json_array(), *idle = json_array();
+	json_t *o = json_shape(&slices_shape, p);
 	uint64_t begin = s->begin_ns	   ? s->begin_ns
 			 : p->slices.count ? p->slices.items[0].begin_ns
 					   : 0;
@@ -54,17 +53,12 @@ static json_t *slices_json(const struct profile_subject *s)
 		const struct profile_slice *slice = &p->slices.items[i];
 		double from = (double)slice->begin_ns - (double)begin;
 		double length = (double)slice->end_ns - (double)slice->begin_ns;
-		json_array_append_new(at, json_integer((json_int_t)(from / NS_PER_MS)));
-		json_array_append_new(ms, json_integer((json_int_t)(length / NS_PER_MS)));
-		json_array_append_new(user, json_integer((json_int_t)slice->user));
-		json_array_append_new(kernel, json_integer((json_int_t)slice->kernel));
-		json_array_append_new(idle, json_integer((json_int_t)slice->idle));
+		json_append(o, "at_ms", json_integer((json_int_t)(from / NS_PER_MS)));
+		json_append(o, "ms", json_integer((json_int_t)(length / NS_PER_MS)));
+		json_append(o, "user", json_count(slice->user));
+		json_append(o, "kernel", json_count(slice->kernel));
+		json_append(o, "idle", json_count(slice->idle));
 	}
-	json_object_set_new(o, "at_ms", at);
-	json_object_set_new(o, "ms", ms);
-	json_object_set_new(o, "user", user);
-	json_object_set_new(o, "kernel", kernel);
-	json_object_set_new(o, "idle", idle);
 	return o;
 }
 
@@ -88,70 +82,38 @@ static void list_near(const struct profile *p, const struct profile_listing *l,
 	listing_release(&lines);
 }
 
-struct listed {
-	json_t *list;
-	size_t instructions, in_part, left_out;
-};
-
-static void add_listing(const struct profile_subject *s, const struct profile_listing *l,
-			struct listed *to)
-{
-	struct profile_listing shown = *l;
-	instruction_list near = { 0 };
-	if (l->instructions->count > LISTED_MOST ||
-	    to->instructions + l->instructions->count > LISTED_TOTAL) {
-		list_near(s->profile, l, &near);
-		shown.instructions = &near;
-	}
-	size_t count = shown.instructions->count;
-	if (count > LISTED_MOST || to->instructions + count > LISTED_TOTAL)
-		to->left_out++;
-	else {
-		json_array_append_new(to->list, profile_listing_document(s, &shown));
-		to->instructions += count;
-		to->in_part += count < l->instructions->count;
-	}
-	array_release(&near);
-}
-
 static void add_listings(json_t *section, const struct profile_subject *s,
 			 const struct profile_listing *listings, size_t count)
 {
-	struct listed listed = { .list = json_array() };
-	char text[160];
-	for (size_t i = 0; i < count; i++)
-		add_listing(s, &listings[i], &listed);
-	json_object_set_new(section, "listings", listed.list);
-	if (listed.in_part) {
-		snprintf(text, sizeof text,
-			 "Code: %zu %s listed only near samples, to keep this page small.",
-			 listed.in_part, listed.in_part == 1 ? "function is" : "functions are");
-		page_note(section, text);
+	size_t instructions = 0, in_part = 0, left_out = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct profile_listing shown = listings[i];
+		size_t all = shown.instructions->count;
+		instruction_list near = { 0 };
+		if (all > LISTED_MOST || instructions + all > LISTED_TOTAL) {
+			list_near(s->profile, &listings[i], &near);
+			shown.instructions = &near;
+		}
+		size_t n = shown.instructions->count;
+		if (n > LISTED_MOST || instructions + n > LISTED_TOTAL) {
+			left_out++;
+		} else {
+			json_append(section, "listings", profile_listing_document(s, &shown));
+			instructions += n;
+			in_part += n < all;
+		}
+		array_release(&near);
 	}
-	if (listed.left_out) {
-		snprintf(text, sizeof text, "Code: %zu %s left out, to keep this page small.",
-			 listed.left_out,
-			 listed.left_out == 1 ? "long function is" : "long functions are");
-		page_note(section, text);
-	}
+	if (in_part)
+		page_notef(section,
+			   "Code: %zu %s listed only near samples, to keep this page small.",
+			   in_part, in_part == 1 ? "function is" : "functions are");
+	if (left_out)
+		page_notef(section, "Code: %zu %s left out, to keep this page small.", left_out,
+			   left_out == 1 ? "long function is" : "long functions are");
 }
 
 /* ---- the section ---- */
-
-static void add_tree(json_t *section, const struct profile *p)
-{
-	size_t folded;
-	uint64_t samples;
-	json_object_set_new(section, "tree", page_profile_tree(p, NODES_MOST, &folded, &samples));
-	if (folded) {
-		char text[200];
-		snprintf(text, sizeof text,
-			 "The tree of calls is cut: %zu of its leaves, the smallest, with %llu "
-			 "samples together, are counted in their callers.",
-			 folded, (unsigned long long)samples);
-		page_note(section, text);
-	}
-}
 
 static void note_cut_rows(json_t *section)
 {
@@ -162,28 +124,20 @@ static void note_cut_rows(json_t *section)
 		size_t shown = json_array_size(json_object_get(view, "rows"));
 		json_int_t all = json_integer_value(json_object_get(view, "row_count"));
 		size_t most = views[i] == SLEEPY_FUNCTION ? FUNCTIONS_MOST : ROWS_MOST;
-		char text[120];
-		if (shown < most || (size_t)all <= shown)
-			continue;
-		snprintf(text, sizeof text,
-			 "Of %zu %s the %zu with the most samples are in this page.", (size_t)all,
-			 profile_row_word(views[i], (size_t)all), shown);
-		page_note(section, text);
+		if (shown >= most && (size_t)all > shown)
+			page_notef(section,
+				   "Of %zu %s the %zu with the most samples are in this page.",
+				   (size_t)all, profile_row_word(views[i], (size_t)all), shown);
 	}
-}
-
-static void note_sampling(json_t *section, const struct profile *p)
-{
-	const char *notes[PROFILE_NOTES];
-	size_t count = profile_notes_of(p, notes);
-	for (size_t i = 0; i < count; i++)
-		page_notef(section, "%c%s", toupper((unsigned char)*notes[i]), notes[i] + 1);
 }
 
 void page_add_profile(struct page *p, const struct profile_subject *s,
 		      const struct profile_listing *listings, size_t count)
 {
 	struct strbuf subtitle = { 0 };
+	const char *notes[PROFILE_NOTES];
+	size_t folded, note_count = profile_notes_of(s->profile, notes);
+	uint64_t samples;
 	put_profile_subject(s->run, &subtitle);
 	strbuf_puts(&subtitle, ", sampled ");
 	put_profile_mode(s->profile, &subtitle);
@@ -196,9 +150,16 @@ void page_add_profile(struct page *p, const struct profile_subject *s,
 				? "Nothing of this profile is stored yet: its first slice comes soon."
 				: "Nothing of this profile was stored.");
 	json_object_set_new(o, "profile", profile_json_of(s));
-	note_sampling(o, s->profile);
+	for (size_t i = 0; i < note_count; i++)
+		page_notef(o, "%c%s", toupper((unsigned char)*notes[i]), notes[i] + 1);
 	note_cut_rows(o);
-	add_tree(o, s->profile);
+	json_object_set_new(o, "tree",
+			    page_profile_tree(s->profile, NODES_MOST, &folded, &samples));
+	if (folded)
+		page_notef(o,
+			   "The tree of calls is cut: %zu of its leaves, the smallest, with %llu "
+			   "samples together, are counted in their callers.",
+			   folded, (unsigned long long)samples);
 	json_object_set_new(o, "slices", slices_json(s));
 	add_listings(o, s, listings, count);
 	page_add(p, o);
@@ -209,21 +170,16 @@ void page_compare_profiles(struct page *p, size_t before, size_t after,
 			   const struct profile_subject *before_subject,
 			   const struct profile_subject *after_subject, const struct sleepy_diff *d)
 {
-	json_t *o = json_object();
-	json_object_set_new(o, "kind", json_string("profile"));
-	json_object_set_new(o, "before", json_integer((json_int_t)before));
-	json_object_set_new(o, "after", json_integer((json_int_t)after));
-	json_object_set_new(o, "diff",
-			    profile_diff_document(before_subject, after_subject, d, CHANGES_MOST));
-	json_object_set_new(
-		o, "places",
-		page_profile_places(before_subject->profile, after_subject->profile, NODES_MOST));
-	page_compare(p, o);
-	if (d->rows.count > CHANGES_MOST) {
-		char text[160];
-		snprintf(text, sizeof text,
-			 "Of %zu functions the %d that changed most are in the comparison.",
-			 d->rows.count, CHANGES_MOST);
-		page_note(json_array_get(p->sections, after), text);
-	}
+	json_array_append_new(
+		p->comparisons,
+		json_pack("{s:s, s:I, s:I, s:o, s:o}", "kind", "profile", "before",
+			  (json_int_t)before, "after", (json_int_t)after, "diff",
+			  profile_diff_document(before_subject, after_subject, d, CHANGES_MOST),
+			  "places",
+			  page_profile_places(before_subject->profile, after_subject->profile,
+					      NODES_MOST)));
+	if (d->rows.count > CHANGES_MOST)
+		page_notef(json_array_get(p->sections, after),
+			   "Of %zu functions the %d that changed most are in the comparison.",
+			   d->rows.count, CHANGES_MOST);
 }

@@ -1,11 +1,13 @@
 /* Two trees of calls, place by place: a place is a path of names, whatever files they are in and
  * whether they were inlined, for that differs between two builds of one program. */
 #include "protocol/sleepy/sleepy.h"
+#include "report/core/json.h"
+#include "report/core/shapes.h"
 #include "report/page/profile_parts.h"
 
 struct places {
-	struct export_texts names;	     /* of both trees */
-	struct export_pairs places;	     /* that of the caller, name */
+	struct text_numbers names;	     /* of both trees */
+	struct pair_numbers places;	     /* that of the caller, name */
 	ARRAY(struct sleepy_change) changes; /* by place; without names */
 };
 
@@ -25,16 +27,16 @@ static void count(struct places *p, uint32_t place, uint64_t samples, bool after
 static void add_side(struct places *p, struct side *s, const struct profile *profile, bool after)
 {
 	call_tree_make(&s->tree, profile);
-	const struct export_texts *names = &s->tree.names;
+	const struct text_numbers *names = &s->tree.names;
 	uint64_t *total = call_tree_totals(&s->tree);
 	uint32_t *name = xcalloc(names->items.count, sizeof *name);
 	s->place = xcalloc(s->tree.self.count, sizeof *s->place);
 	for (size_t i = 0; i < names->items.count; i++)
-		name[i] = export_text(&p->names, names->items.items[i]);
+		name[i] = number_of_text(&p->names, names->items.items[i]);
 	for (size_t i = 0; i < s->tree.self.count; i++) {
 		struct call_node n = call_node_at(&s->tree, i);
 		uint32_t caller = i ? s->place[n.parent] : NOWHERE;
-		s->place[i] = export_pair(&p->places, caller, name[n.name]);
+		s->place[i] = number_of_pair(&p->places, caller, name[n.name]);
 		count(p, s->place[i], total[i], after);
 	}
 	xfree(name);
@@ -43,23 +45,17 @@ static void add_side(struct places *p, struct side *s, const struct profile *pro
 
 static json_t *side_json(const struct places *p, const struct side *s, size_t most, bool after)
 {
-	json_t *o = json_object(), *here = json_array(), *other = json_array();
-	json_t *sure = json_array();
+	json_t *o = json_shape(&profile_comparison_side_shape, s);
 	bool *stays = call_tree_choose(&s->tree, most);
 	for (size_t i = 0; i < s->tree.self.count; i++) {
 		const struct sleepy_change *c = &p->changes.items[s->place[i]];
 		if (!stays[i])
 			continue;
-		json_array_append_new(here,
-				      json_integer((json_int_t)(after ? c->after : c->before)));
-		json_array_append_new(other,
-				      json_integer((json_int_t)(after ? c->before : c->after)));
-		json_array_append_new(sure, json_integer(i && sleepy_change_sure(c)));
+		json_append(o, "here", json_count(after ? c->after : c->before));
+		json_append(o, "other", json_count(after ? c->before : c->after));
+		json_append(o, "sure", json_integer(i && sleepy_change_sure(c)));
 	}
 	xfree(stays);
-	json_object_set_new(o, "here", here);
-	json_object_set_new(o, "other", other);
-	json_object_set_new(o, "sure", sure);
 	return o;
 }
 
@@ -79,8 +75,8 @@ json_t *page_profile_places(const struct profile *before, const struct profile *
 	call_tree_release(&b.tree);
 	xfree(a.place);
 	xfree(b.place);
-	export_texts_release(&p.names);
-	export_pairs_release(&p.places);
+	text_numbers_release(&p.names);
+	pair_numbers_release(&p.places);
 	array_release(&p.changes);
 	return o;
 }

@@ -2,16 +2,18 @@
 #include "report/page/profile_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "protocol/sleepy/sleepy.h"
 #include "report/core/json.h"
+#include "report/core/shapes.h"
 
 #define KIND_BITS 3
 
 static uint32_t add_node(struct call_tree *t, struct call_node n)
 {
-	uint32_t number = export_pair(&t->nodes, (uint64_t)n.parent << KIND_BITS | n.kind,
-				      (uint64_t)n.name << 32 | n.object);
+	uint32_t number = number_of_pair(&t->nodes, (uint64_t)n.parent << KIND_BITS | n.kind,
+					 (uint64_t)n.name << 32 | n.object);
 	if (number == t->self.count)
 		array_push(&t->self, 0);
 	return number;
@@ -19,7 +21,7 @@ static uint32_t add_node(struct call_tree *t, struct call_node n)
 
 struct call_node call_node_at(const struct call_tree *t, size_t number)
 {
-	const struct export_pair *key = &t->nodes.items.items[number];
+	const struct number_pair *key = &t->nodes.items.items[number];
 	return (struct call_node){ .parent = (uint32_t)(key->a >> KIND_BITS),
 				   .kind = (enum node_kind)(key->a & ((1 << KIND_BITS) - 1)),
 				   .name = (uint32_t)(key->b >> 32),
@@ -32,14 +34,15 @@ static uint32_t name_of(struct call_tree *t, uint32_t id)
 {
 	char room[EXPORT_NAME_MAX];
 	if (!t->name_of[id])
-		t->name_of[id] = export_text(&t->names, export_name(t->p, id, room)) + 1;
+		t->name_of[id] = number_of_text(&t->names, export_name(t->p, id, room)) + 1;
 	return t->name_of[id] - 1;
 }
 
 static uint32_t where_of(struct call_tree *t, uint32_t object)
 {
 	if (!t->where_of[object])
-		t->where_of[object] = export_text(&t->where, t->p->objects.items[object].path) + 1;
+		t->where_of[object] =
+			number_of_text(&t->where, t->p->objects.items[object].path) + 1;
 	return t->where_of[object] - 1;
 }
 
@@ -57,7 +60,7 @@ static void add_stack(void *context, const struct profile_sample *s, uint64_t co
 	const uint32_t app = export_instance(p, s->thread)->app;
 	uint32_t at = add_node(
 		t, (struct call_node){ .kind = NODE_APP,
-				       .name = export_text(&t->names, p->apps.items[app].name),
+				       .name = number_of_text(&t->names, p->apps.items[app].name),
 				       .object = app });
 	export_stack(p, s->stack, &t->frames);
 	for (size_t i = 0; i < t->frames.count; i++) {
@@ -90,31 +93,22 @@ static int largest_first(const void *a, const void *b)
 	return (*x < *y) - (*x > *y);
 }
 
-/* The total below which nodes go; *ties: how many of those that have just it stay. */
-static uint64_t limit_of(const uint64_t *total, size_t count, size_t most, size_t *ties)
-{
-	uint64_t *sorted = xcalloc(count, sizeof *sorted);
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = total[i];
-	qsort(sorted, count, sizeof *sorted, largest_first);
-	uint64_t limit = sorted[most - 1];
-	size_t above = 0;
-	while (sorted[above] > limit)
-		above++;
-	*ties = most - above;
-	xfree(sorted);
-	return limit;
-}
-
 /* A caller has at least the samples of what it calls, and comes first: so none stays whose caller
  * goes. */
 bool *call_tree_choose(const struct call_tree *t, size_t most)
 {
 	bool *stays = xcalloc(t->self.count, sizeof *stays);
 	uint64_t *total = call_tree_totals(t), limit = 0;
-	size_t ties = 0;
-	if (t->self.count > most)
-		limit = limit_of(total, t->self.count, most, &ties);
+	size_t ties = 0; /* how many of those that have just the limit stay */
+	if (t->self.count > most) {
+		uint64_t *sorted = xcalloc(t->self.count, sizeof *sorted);
+		memcpy(sorted, total, t->self.count * sizeof *sorted);
+		qsort(sorted, t->self.count, sizeof *sorted, largest_first);
+		limit = sorted[most - 1];
+		while (ties < most && sorted[most - 1 - ties] == limit)
+			ties++;
+		xfree(sorted);
+	}
 	for (size_t i = 0; i < t->self.count; i++) {
 		bool tied = total[i] == limit && ties;
 		ties -= tied;
@@ -131,7 +125,7 @@ static void fold(struct call_tree *t, size_t most, size_t *folded, uint64_t *sam
 	bool *stays = call_tree_choose(t, most);
 	uint32_t *now = xcalloc(all.self.count, sizeof *now); /* who has a node's samples */
 	uint64_t *self = xcalloc(all.self.count, sizeof *self);
-	t->nodes = (struct export_pairs){ 0 };
+	t->nodes = (struct pair_numbers){ 0 };
 	t->self.items = NULL;
 	t->self.count = t->self.capacity = 0;
 	for (size_t i = 0; i < all.self.count; i++) {
@@ -150,39 +144,23 @@ static void fold(struct call_tree *t, size_t most, size_t *folded, uint64_t *sam
 	xfree(now);
 	xfree(self);
 	array_release(&all.self);
-	export_pairs_release(&all.nodes);
+	pair_numbers_release(&all.nodes);
 }
 
 /* ---- written ---- */
 
-static json_t *texts_json(const struct export_texts *t)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < t->items.count; i++)
-		json_array_append_new(list, json_text(t->items.items[i]));
-	return list;
-}
-
 static json_t *tree_json(const struct call_tree *t)
 {
-	json_t *o = json_object(), *name = json_array(), *object = json_array();
-	json_t *parent = json_array(), *self = json_array(), *kind = json_array();
+	json_t *o = json_shape(&stack_tree_shape, t);
 	for (size_t i = 0; i < t->self.count; i++) {
 		struct call_node n = call_node_at(t, i);
-		json_array_append_new(name, json_integer(n.name));
-		json_array_append_new(object,
-				      json_integer(n.kind <= NODE_APP ? -1 : (json_int_t)n.object));
-		json_array_append_new(parent, json_integer(i ? (json_int_t)n.parent : -1));
-		json_array_append_new(self, json_integer((json_int_t)t->self.items[i]));
-		json_array_append_new(kind, json_integer(n.kind));
+		json_append(o, "name", json_integer(n.name));
+		json_append(o, "object",
+			    json_integer(n.kind <= NODE_APP ? -1 : (json_int_t)n.object));
+		json_append(o, "parent", json_integer(i ? (json_int_t)n.parent : -1));
+		json_append(o, "self", json_count(t->self.items[i]));
+		json_append(o, "kind", json_integer(n.kind));
 	}
-	json_object_set_new(o, "names", texts_json(&t->names));
-	json_object_set_new(o, "where", texts_json(&t->where));
-	json_object_set_new(o, "name", name);
-	json_object_set_new(o, "object", object);
-	json_object_set_new(o, "parent", parent);
-	json_object_set_new(o, "self", self);
-	json_object_set_new(o, "kind", kind);
 	return o;
 }
 
@@ -191,16 +169,17 @@ void call_tree_make(struct call_tree *t, const struct profile *p)
 	*t = (struct call_tree){ .p = p,
 				 .name_of = xcalloc(export_names(p) + 1, sizeof(uint32_t)),
 				 .where_of = xcalloc(p->objects.count + 1, sizeof(uint32_t)) };
-	add_node(t, (struct call_node){ .parent = NOWHERE, .name = export_text(&t->names, "all") });
+	add_node(t,
+		 (struct call_node){ .parent = NOWHERE, .name = number_of_text(&t->names, "all") });
 	sleepy_each(p, NULL, add_stack, t);
 }
 
 void call_tree_release(struct call_tree *t)
 {
-	export_pairs_release(&t->nodes);
+	pair_numbers_release(&t->nodes);
 	array_release(&t->self);
-	export_texts_release(&t->names);
-	export_texts_release(&t->where);
+	text_numbers_release(&t->names);
+	text_numbers_release(&t->where);
 	array_release(&t->frames);
 	xfree(t->name_of);
 	xfree(t->where_of);

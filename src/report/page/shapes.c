@@ -1,6 +1,7 @@
 /* What the documents of this folder are made of: docs/schema/ comes from it. */
 #include "report/core/shapes.h"
 #include "record/study.h"
+#include "report/page/profile_parts.h"
 #include "report/page/time_parts.h"
 #include "report/time/execution_json.h"
 
@@ -17,7 +18,7 @@ static const struct field colour_fields[] = {
 	{ "meaning", FIELD_TEXT, .flags = FIELD_OPTIONAL | FIELD_ALWAYS },
 	{ 0 },
 };
-const struct shape colour_shape = { "colour", NULL, colour_fields };
+static const struct shape colour_shape = { "colour", NULL, colour_fields };
 
 static const struct field colours_fields[] = {
 	{ "causes", FIELD_MAP, .shape = &colour_shape, .flags = FIELD_BY_HAND,
@@ -26,9 +27,9 @@ static const struct field colours_fields[] = {
 	  .meaning = "Of noise." },
 	{ 0 },
 };
-const struct shape colours_shape = { "colours",
-				     "One colour for each cause and class, wherever it is drawn.",
-				     colours_fields };
+static const struct shape colours_shape = {
+	"colours", "One colour for each cause and class, wherever it is drawn.", colours_fields
+};
 
 static const struct field page_machine_fields[] = {
 	{ "", FIELD_SPLICE, .shape = &machine_shape },
@@ -37,7 +38,7 @@ static const struct field page_machine_fields[] = {
 	  .meaning = "Of doctor, worst first, all of them." },
 	{ 0 },
 };
-const struct shape page_machine_shape = { "page_machine", NULL, page_machine_fields };
+static const struct shape page_machine_shape = { "page_machine", NULL, page_machine_fields };
 
 static const struct field axis_fields[] = {
 	{ "name", FIELD_TEXT },
@@ -46,7 +47,7 @@ static const struct field axis_fields[] = {
 	{ "high", FIELD_REAL },
 	{ 0 },
 };
-const struct shape axis_shape = { "axis", NULL, axis_fields };
+static const struct shape axis_shape = { "axis", NULL, axis_fields };
 
 static const struct field chart_fields[] = {
 	{ "x", FIELD_OBJECT, .shape = &axis_shape, .flags = FIELD_BY_HAND },
@@ -63,14 +64,14 @@ static const struct field parameter_fields[] = {
 	FACT(struct parameter, value, "value", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
 	{ 0 },
 };
-const struct shape parameter_shape = { "parameter", NULL, parameter_fields };
+static const struct shape parameter_shape = { "parameter", NULL, parameter_fields };
 
 static const struct field bounds_fields[] = {
 	FACT(struct emp_bounds, low_ns, "low_ns", FIELD_REAL, NULL, .flags = FIELD_ALWAYS),
 	FACT(struct emp_bounds, high_ns, "high_ns", FIELD_REAL, NULL, .flags = FIELD_ALWAYS),
 	{ 0 },
 };
-const struct shape bounds_shape = {
+static const struct shape bounds_shape = {
 	"bounds", "What rule (II) keeps, of the headline; null: it was not applied.", bounds_fields
 };
 
@@ -109,8 +110,9 @@ static const struct field columns_fields[] = {
 	  .more = "\"items\": {\"enum\": [0, 1, 2, 3, 4]}" },
 	{ 0 },
 };
-const struct shape columns_shape = { "columns", "Parallel: a row for each execution, in order.",
-				     columns_fields };
+static const struct shape columns_shape = { "columns",
+					    "Parallel: a row for each execution, in order.",
+					    columns_fields };
 
 #define X(member, ...) FACT(struct emp_verdict, member, __VA_ARGS__)
 static const struct field reason_fields[] = {
@@ -141,7 +143,8 @@ static const struct field ledger_columns_fields[] = {
 const struct shape ledger_columns_shape = { "ledger_columns", NULL, ledger_columns_fields };
 
 static const struct field dual_fields[] = {
-	{ "levels", FIELD_LIST, .shape = &study_level_shape, .flags = FIELD_BY_HAND },
+	FACT(struct study_run, levels, "levels", FIELD_LIST, NULL, .shape = &study_level_shape,
+	     .limit = sizeof(struct study_level)),
 	{ "outside", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
 	  .meaning = "Positions of executions beyond the central cluster." },
 	{ 0 },
@@ -149,7 +152,7 @@ static const struct field dual_fields[] = {
 const struct shape dual_shape = { "dual", NULL, dual_fields };
 
 static const struct field trace_fields[] = {
-	{ "et_ns", FIELD_U64 },
+	FACT(struct execution, et_ns, "et_ns", FIELD_U64, NULL),
 	{ "cpus", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
 	  .meaning = "Their numbers." },
 	{ "slices", FIELD_LIST, .flags = FIELD_BY_HAND,
@@ -161,7 +164,8 @@ static const struct field trace_fields[] = {
 	  .more = "\"items\": {\"type\": \"array\", \"prefixItems\": [{\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of threads.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Begin.\"}, {\"type\": \"integer\", \"minimum\": 1, \"description\": \"Length.\"}, {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of names: the cause.\"}], \"minItems\": 4, \"maxItems\": 4}" },
 	{ "threads", FIELD_LIST, .flags = FIELD_BY_HAND,
 	  .more = "\"items\": {\"type\": \"array\", \"prefixItems\": [{\"type\": \"integer\", \"minimum\": 0, \"description\": \"Index of names.\"}, {\"type\": \"integer\", \"description\": \"tid.\"}], \"minItems\": 2, \"maxItems\": 2}" },
-	{ "cut", FIELD_U64, .meaning = "Slices and waits that were left out, the shortest first." },
+	{ "cut", FIELD_U64, .flags = FIELD_BY_HAND,
+	  .meaning = "Slices and waits that were left out, the shortest first." },
 	{ 0 },
 };
 const struct shape trace_shape = { "trace", NULL, trace_fields };
@@ -213,7 +217,7 @@ static const struct field head_fields[] = {
 	  .flags = FIELD_ZERO_ABSENT),
 	{ 0 },
 };
-const struct shape head_shape = { "head", NULL, head_fields };
+static const struct shape head_shape = { "head", NULL, head_fields };
 #undef X
 
 #define X(member, ...) FACT(struct judged_run, member, __VA_ARGS__)
@@ -286,7 +290,7 @@ static const struct field samples_fields[] = {
 	  .meaning = "null: the run is gone, or was cut from a watch." },
 	{ 0 },
 };
-const struct shape samples_shape = { "samples", NULL, samples_fields };
+static const struct shape samples_shape = { "samples", NULL, samples_fields };
 
 static const struct field phases_fields[] = {
 	{ "short", FIELD_LIST, .flags = FIELD_BY_HAND,
@@ -299,7 +303,7 @@ static const struct field phases_fields[] = {
 	  .more = "\"items\": {\"type\": [\"number\", \"null\"], \"minimum\": 0}" },
 	{ 0 },
 };
-const struct shape phases_shape = { "phases", NULL, phases_fields };
+static const struct shape phases_shape = { "phases", NULL, phases_fields };
 
 static const struct field study_section_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = study_section_kind_names },
@@ -312,8 +316,8 @@ static const struct field study_section_fields[] = {
 const struct shape study_section_shape = { "study_section", NULL, study_section_fields };
 
 static const struct field baseline_fields[] = {
-	{ "number", FIELD_I64, .more = "\"minimum\": 1" },
-	{ "name", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	FACT(struct run, id, "number", FIELD_I64, NULL, .more = "\"minimum\": 1"),
+	{ "name", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
 	{ "diff", FIELD_ANY, .more = "\"$ref\": \"noise-diff.schema.json\"" },
 	{ 0 },
 };
@@ -332,10 +336,10 @@ static const struct field noise_section_fields[] = {
 const struct shape noise_section_shape = { "noise_section", NULL, noise_section_fields };
 
 static const struct field stack_tree_fields[] = {
-	{ "names", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
-	  .meaning = "Of functions and apps; any text." },
-	{ "where", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
-	  .meaning = "Objects." },
+	FACT(struct call_tree, names.items, "names", FIELD_LIST, "Of functions and apps; any text.",
+	     .item = FIELD_TEXT, .limit = sizeof(char *), .flags = FIELD_ALWAYS),
+	FACT(struct call_tree, where.items, "where", FIELD_LIST, "Objects.", .item = FIELD_TEXT,
+	     .limit = sizeof(char *), .flags = FIELD_ALWAYS),
 	{ "name", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
 	  .meaning = "Of each node, index of names." },
 	{ "object", FIELD_LIST, .flags = FIELD_BY_HAND, .meaning = "Index of where; -1: none.",
@@ -392,11 +396,11 @@ static const struct field matrix_fields[] = {
 const struct shape matrix_shape = { "matrix", NULL, matrix_fields };
 
 static const struct field query_ledger_fields[] = {
-	{ "query", FIELD_U64 },
-	{ "cardinality", FIELD_KNOWN },
-	{ "elapsed_ns", FIELD_U64,
-	  .meaning =
-		  "In the query itself: the ledger begins before it is asked and ends after it." },
+	FACT(struct ttp_ledger, query, "query", FIELD_U32, NULL),
+	FACT(struct ttp_ledger, cardinality, "cardinality", FIELD_U64, NULL,
+	     .flags = FIELD_ZERO_ABSENT),
+	FACT(struct ttp_ledger, et_ns, "elapsed_ns", FIELD_U64,
+	     "In the query itself: the ledger begins before it is asked and ends after it."),
 	{ "causes", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
 	{ "mean", FIELD_LIST, .flags = FIELD_BY_HAND,
 	  .more = "\"items\": {\"type\": \"number\", \"minimum\": 0}" },
@@ -437,7 +441,8 @@ static const struct field time_comparison_fields[] = {
 	{ "rows", FIELD_LIST, .shape = &time_comparison_row_shape, .flags = FIELD_BY_HAND },
 	{ 0 },
 };
-const struct shape time_comparison_shape = { "time_comparison", NULL, time_comparison_fields };
+static const struct shape time_comparison_shape = { "time_comparison", NULL,
+						    time_comparison_fields };
 
 static const struct field noise_comparison_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = noise_section_kind_names },
@@ -446,7 +451,8 @@ static const struct field noise_comparison_fields[] = {
 	{ "diff", FIELD_ANY, .more = "\"$ref\": \"noise-diff.schema.json\"" },
 	{ 0 },
 };
-const struct shape noise_comparison_shape = { "noise_comparison", NULL, noise_comparison_fields };
+static const struct shape noise_comparison_shape = { "noise_comparison", NULL,
+						     noise_comparison_fields };
 
 static const struct field profile_comparison_side_fields[] = {
 	{ "here", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
@@ -470,7 +476,8 @@ static const struct field places_fields[] = {
 	  .meaning = "Columns by node of the tree after." },
 	{ 0 },
 };
-const struct shape places_shape = { "places", "What changed, by path of names.", places_fields };
+static const struct shape places_shape = { "places", "What changed, by path of names.",
+					   places_fields };
 
 static const struct field profile_comparison_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = profile_section_kind_names },
@@ -481,8 +488,8 @@ static const struct field profile_comparison_fields[] = {
 	  .meaning = "What changed, by path of names." },
 	{ 0 },
 };
-const struct shape profile_comparison_shape = { "profile_comparison", NULL,
-						profile_comparison_fields };
+static const struct shape profile_comparison_shape = { "profile_comparison", NULL,
+						       profile_comparison_fields };
 
 static const struct field query_comparison_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = query_section_kind_names },
@@ -491,7 +498,8 @@ static const struct field query_comparison_fields[] = {
 	{ "diff", FIELD_ANY, .more = "\"$ref\": \"query-compare.schema.json\"" },
 	{ 0 },
 };
-const struct shape query_comparison_shape = { "query_comparison", NULL, query_comparison_fields };
+static const struct shape query_comparison_shape = { "query_comparison", NULL,
+						     query_comparison_fields };
 
 static const struct shape *const doc_sections_either[] = {
 	&time_section_shape,	&study_section_shape, &noise_section_shape,

@@ -8,43 +8,28 @@
 #include "report/page/private.h"
 #include "stats/period.h"
 
-/* Since the first one began; null where one has no time. */
-static json_t *begins_json(const struct sedona_run *r)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < r->samples.count; i++) {
-		int64_t at_ns = r->samples.items[i].at_ns;
-		if (!at_ns) {
-			json_decref(list);
-			return json_null();
-		}
-		json_array_append_new(list,
-				      json_integer((at_ns - r->samples.items[0].at_ns) / 1000));
-	}
-	return list;
-}
-
 static json_t *samples_json(const struct page_samples *s, const struct study_run *found)
 {
 	if (!s->run || !found->present)
 		return json_null();
 	const struct sedona_run *r = s->run;
-	json_t *o = json_object(), *number = json_array(), *et = json_array();
-	json_t *l = json_array(), *dropped = json_array();
+	json_t *o = json_shape(&page_samples_shape, s);
+	bool timed = true;
+	for (size_t i = 0; i < r->samples.count; i++)
+		timed &= r->samples.items[i].at_ns != 0;
+	json_object_set_new(o, "at_us", timed ? json_array() : json_null());
 	for (size_t i = 0; i < r->samples.count; i++) {
 		const struct sedona_sample *x = &r->samples.items[i];
-		json_array_append_new(number, json_integer(x->number));
-		json_array_append_new(et, json_integer((json_int_t)x->et_ns));
+		json_append(o, "number", json_integer(x->number));
+		if (timed) /* since the first one began */
+			json_append(o, "at_us",
+				    json_integer((x->at_ns - r->samples.items[0].at_ns) / 1000));
+		json_append(o, "et", json_count(x->et_ns));
 		if (s->is_l && s->is_l[i])
-			json_array_append_new(l, json_integer((json_int_t)i));
+			json_append(o, "l", json_count(i));
 		if (number_list_has(&found->dropped, x->number))
-			json_array_append_new(dropped, json_integer((json_int_t)i));
+			json_append(o, "dropped", json_count(i));
 	}
-	json_object_set_new(o, "number", number);
-	json_object_set_new(o, "at_us", begins_json(r));
-	json_object_set_new(o, "et", et);
-	json_object_set_new(o, "l", l);
-	json_object_set_new(o, "dropped", dropped);
 	return o;
 }
 
@@ -87,22 +72,6 @@ static void put_subtitle(const struct study *s, struct strbuf *out)
 	}
 }
 
-static void note_missing(json_t *section, const struct study *s,
-			 const struct page_samples samples[STUDY_LENGTHS])
-{
-	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
-		if (!s->runs[k].present || samples[k].run)
-			continue;
-		page_notef(section,
-			   s->source == STUDY_WATCH
-				   ? "The samples of the %s run were cut from a watch and are not "
-				     "stored: there are no pictures of them."
-				   : "The %s run is no longer in the lab: there are no pictures of "
-				     "its samples.",
-			   study_length_name(k));
-	}
-}
-
 void page_add_study(struct page *p, const struct study *s, const struct machine *machine,
 		    const struct page_samples samples[STUDY_LENGTHS])
 {
@@ -121,11 +90,18 @@ void page_add_study(struct page *p, const struct study *s, const struct machine 
 		json_object_set_new(of_runs, study_length_name(k),
 				    samples_json(&samples[k], &s->runs[k]));
 		json_object_set_new(phases, study_length_name(k), phases_json(s, k));
+		if (s->runs[k].present && !samples[k].run)
+			page_notef(o,
+				   s->source == STUDY_WATCH
+					   ? "The samples of the %s run were cut from a watch and "
+					     "are not stored: there are no pictures of them."
+					   : "The %s run is no longer in the lab: there are no "
+					     "pictures of its samples.",
+				   study_length_name(k));
 	}
 	json_object_set_new(o, "study", daemons_document(s, NULL)); /* the head has the machine */
 	json_object_set_new(o, "samples", of_runs);
 	json_object_set_new(o, "phases", phases);
-	note_missing(o, s, samples);
 	page_add(p, o);
 	strbuf_release(&subtitle);
 }

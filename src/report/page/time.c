@@ -16,17 +16,7 @@
 
 json_t *section_name(struct time_section *t, const char *name)
 {
-	char *valid = text_utf8(name);
-	json_t *known = json_object_get(t->name_index, valid);
-	if (known) {
-		json_incref(known);
-	} else {
-		known = json_count(json_array_size(t->names));
-		json_array_append_new(t->names, json_string(valid));
-		json_object_set(t->name_index, valid, known);
-	}
-	xfree(valid);
-	return known;
+	return json_integer(number_of_text(&t->names, name));
 }
 
 /* ---- columns ---- */
@@ -101,27 +91,6 @@ static json_t *values_json(const struct run_view *v, const struct field_cursor *
 	return json_null();
 }
 
-/* What people are shown of an execution: the rows of the catalogue that have a title. Those that
- * are not among the columns yet become columns. */
-static void add_measures(struct time_section *t, json_t *columns)
-{
-	json_t *list = json_array();
-	struct field_cursor c = { .fields = execution_fields, .without = FIELD_NOT_JSON };
-	while (field_next(&c)) {
-		if (!c.leaf.title)
-			continue;
-		struct page_measure m = { .column = column_of(c.leaf.name),
-					  .name = c.leaf.name,
-					  .title = c.leaf.title,
-					  .unit = c.leaf.kind == FIELD_NS ? UNIT_NS : c.leaf.unit,
-					  .meaning = c.leaf.meaning };
-		if (!json_object_get(columns, m.column))
-			json_object_set_new(columns, m.column, values_json(t->view, &c));
-		json_array_append_new(list, json_shape(&page_measure_shape, &m));
-	}
-	json_object_set_new(t->section, "measures", list);
-}
-
 static json_t *columns_json(struct time_section *t)
 {
 	const struct run_view *v = t->view;
@@ -138,30 +107,24 @@ static json_t *columns_json(struct time_section *t)
 	json_object_set_new(o, "et", et);
 	for (enum grade g = 0; g < GRADES; g++)
 		json_object_set_new(o, grade_name(g), grade_json(v, g));
-	add_measures(t, o);
-	json_object_set_new(o, "rule", rule);
-	return o;
-}
-
-/* ---- what became of them ---- */
-
-static json_t *reasons_json(struct time_section *t)
-{
-	const struct run_view *v = t->view;
-	json_t *o = json_object();
-	size_t dropped = 0;
-	for (size_t i = 0; i < v->count; i++) {
-		char key[WORDS];
-		if (!rule_is_drop(v->result->verdicts[i].rule) || ++dropped > MOST_REASONS)
+	/* what people are shown of an execution: the rows of the catalogue that have a title. Those
+	 * that are not among the columns yet become columns */
+	json_t *list = json_array();
+	struct field_cursor c = { .fields = execution_fields, .without = FIELD_NOT_JSON };
+	while (field_next(&c)) {
+		if (!c.leaf.title)
 			continue;
-		snprintf(key, sizeof key, "%zu", i);
-		json_object_set_new(o, key, json_shape(&reason_shape, &v->result->verdicts[i]));
+		struct page_measure m = { .column = column_of(c.leaf.name),
+					  .name = c.leaf.name,
+					  .title = c.leaf.title,
+					  .unit = c.leaf.kind == FIELD_NS ? UNIT_NS : c.leaf.unit,
+					  .meaning = c.leaf.meaning };
+		if (!json_object_get(o, m.column))
+			json_object_set_new(o, m.column, values_json(t->view, &c));
+		json_array_append_new(list, json_shape(&page_measure_shape, &m));
 	}
-	if (dropped > MOST_REASONS)
-		page_notef(t->section,
-			   "%zu executions were dropped; the page has the reasons of the "
-			   "first %d of them.",
-			   dropped, MOST_REASONS);
+	json_object_set_new(t->section, "measures", list);
+	json_object_set_new(o, "rule", rule);
 	return o;
 }
 
@@ -176,22 +139,6 @@ static void add_density(json_t *section, const struct run_view *v, enum emp_meas
 
 /* ---- pairs of executions ---- */
 
-/* Samples are the executions but for warm-ups and failures, in order. */
-static json_t *outside_json(const struct run_view *v, const struct sedona_run *r, const bool *is_l)
-{
-	json_t *list = json_array();
-	size_t k = 0;
-	for (size_t i = 0; i < v->count && k < r->samples.count; i++) {
-		const struct execution *x = &v->executions[i];
-		if (x->warmup || x->number != r->samples.items[k].number ||
-		    !execution_succeeded(x, NULL, 0))
-			continue;
-		if (is_l[k++])
-			json_array_append_new(list, json_count(i));
-	}
-	return list;
-}
-
 static json_t *dual_json(const struct run_view *v)
 {
 	struct sedona_run samples;
@@ -201,11 +148,16 @@ static json_t *dual_json(const struct run_view *v)
 	if (samples.samples.count > 1) {
 		bool *is_l = xcalloc(samples.samples.count, sizeof *is_l);
 		sedona_split(&samples, is_l, &found);
-		o = json_object();
-		json_object_set_new(o, "levels",
-				    json_shapes(&study_level_shape, found.levels.items,
-						found.levels.count, sizeof *found.levels.items));
-		json_object_set_new(o, "outside", outside_json(v, &samples, is_l));
+		o = json_shape(&dual_shape, &found);
+		/* samples are the executions but for warm-ups and failures, in order */
+		for (size_t i = 0, k = 0; i < v->count && k < samples.samples.count; i++) {
+			const struct execution *x = &v->executions[i];
+			if (x->warmup || x->number != samples.samples.items[k].number ||
+			    !execution_succeeded(x, NULL, 0))
+				continue;
+			if (is_l[k++])
+				json_append(o, "outside", json_count(i));
+		}
 		xfree(is_l);
 	}
 	array_release(&found.levels);
@@ -238,24 +190,38 @@ void page_add_time(struct page *p, const struct run_view *view, size_t share,
 	struct time_section t = { .view = view,
 				  .section = o,
 				  .by_et = xcalloc(view->count + 1, sizeof *t.by_et),
-				  .names = json_array(),
-				  .name_index = json_object(),
 				  .slices_left = MOST_SLICES / share };
 	for (size_t i = 0; i < view->count; i++)
 		if (rule_is_measured(view->result->verdicts[i].rule))
 			t.by_et[t.measured++] = (struct ranked){ view->executions[i].et_ns, i };
 	qsort(t.by_et, t.measured, sizeof *t.by_et, by_et);
 	json_object_set_new(o, "columns", columns_json(&t));
-	json_object_set_new(o, "reasons", reasons_json(&t));
+	json_t *reasons = json_object_get(o, "reasons");
+	size_t dropped = view->result->dropped[EMP_FAILED] + view->result->dropped[EMP_CUTOFF] +
+			 view->result->dropped[EMP_OUTSIDE];
+	for (size_t i = 0; i < view->count && json_object_size(reasons) < MOST_REASONS; i++) {
+		char key[WORDS];
+		if (!rule_is_drop(view->result->verdicts[i].rule))
+			continue;
+		snprintf(key, sizeof key, "%zu", i);
+		json_object_set_new(reasons, key,
+				    json_shape(&reason_shape, &view->result->verdicts[i]));
+	}
+	if (dropped > MOST_REASONS)
+		page_notef(o,
+			   "%zu executions were dropped; the page has the reasons of the "
+			   "first %d of them.",
+			   dropped, MOST_REASONS);
 	add_density(o, view, EMP_ET);
 	if (view->result->headline >= EMP_PT_NET && view->result->headline <= EMP_PT_TICK)
 		add_density(o, view, view->result->headline);
 	json_object_set_new(o, "ledger", page_ledger(&t, share));
 	json_object_set_new(o, "dual", dual_json(view));
 	json_object_set_new(o, "details", page_details(&t, share, traces));
-	json_object_set_new(o, "names", t.names);
+	for (size_t i = 0; i < t.names.items.count; i++)
+		json_append(o, "names", json_text(t.names.items.items[i]));
 	page_add(p, o);
-	json_decref(t.name_index);
+	text_numbers_release(&t.names);
 	xfree(t.by_et);
 }
 
@@ -264,22 +230,20 @@ void page_add_time(struct page *p, const struct run_view *view, size_t share,
 void page_compare_times(struct page *p, size_t reference, enum emp_measure measure,
 			const struct page_time_comparison *list, size_t count)
 {
-	json_t *o = json_object(), *sections = json_array();
+	json_t *sections = json_array();
 	bool placed = false;
-	for (size_t i = 0; i < count; i++) {
-		if (!placed && list[i].section > reference) {
+	for (size_t i = 0; i <= count; i++) {
+		if (!placed && (i == count || list[i].section > reference)) {
 			json_array_append_new(sections, json_count(reference));
 			placed = true;
 		}
-		json_array_append_new(sections, json_count(list[i].section));
+		if (i < count)
+			json_array_append_new(sections, json_count(list[i].section));
 	}
-	if (!placed)
-		json_array_append_new(sections, json_count(reference));
-	json_object_set_new(o, "kind", json_string("time"));
-	json_object_set_new(o, "sections", sections);
-	json_object_set_new(o, "reference", json_count(reference));
-	json_object_set_new(o, "measure", json_string(emp_measure_name(measure)));
-	json_object_set_new(o, "rows",
-			    json_shapes(&time_comparison_row_shape, list, count, sizeof *list));
-	page_compare(p, o);
+	json_array_append_new(
+		p->comparisons,
+		json_pack("{s:s, s:o, s:I, s:s, s:o}", "kind", "time", "sections", sections,
+			  "reference", (json_int_t)reference, "measure", emp_measure_name(measure),
+			  "rows",
+			  json_shapes(&time_comparison_row_shape, list, count, sizeof *list)));
 }

@@ -4,6 +4,7 @@
 
 #include "report/core/format.h"
 #include "report/page/time_parts.h"
+#include "report/time/ledger.h"
 
 #define MOST_LEDGERS 20000
 #define MOST_DETAILS 400
@@ -66,66 +67,6 @@ static void note_causes(struct time_section *t, const struct ledger *l)
 		t->is_cause[l->interrupts.items[i].cause] = true;
 }
 
-static json_t *causes_json(struct time_section *t)
-{
-	json_t *causes = json_array();
-	for (size_t c = 0; c < LEDGER_CAUSES; c++) {
-		t->cause_index[c] = (int)json_array_size(causes);
-		if (t->is_cause[c])
-			json_array_append_new(causes, json_string(ledger_causes[c].name));
-	}
-	return causes;
-}
-
-static json_t *wall_json(const struct time_section *t, const bool *chosen)
-{
-	json_t *wall = json_array();
-	for (size_t c = 0; c < LEDGER_CAUSES; c++) {
-		if (!t->is_cause[c])
-			continue;
-		json_t *list = json_array();
-		for (size_t i = 0; i < t->view->count; i++)
-			if (chosen[i])
-				json_array_append_new(
-					list, json_count(t->view->executions[i].ledger.wall_ns[c]));
-		json_array_append_new(wall, list);
-	}
-	return wall;
-}
-
-/* Over the kept ones, whether they are on the page or not; null: none of them has a ledger. */
-static json_t *means_json(const struct time_section *t)
-{
-	json_t *list = json_array();
-	double sums[LEDGER_CAUSES] = { 0 }, n = 0;
-	for (size_t i = 0; i < t->view->count; i++) {
-		const struct ledger *l = &t->view->executions[i].ledger;
-		if (!l->present || t->view->result->verdicts[i].rule != EMP_KEPT)
-			continue;
-		n++;
-		for (size_t c = 0; c < LEDGER_CAUSES; c++)
-			sums[c] += (double)l->wall_ns[c];
-	}
-	for (size_t c = 0; c < LEDGER_CAUSES && n > 0; c++)
-		if (t->is_cause[c])
-			json_array_append_new(list, chart_real(sums[c] / n));
-	if (n > 0)
-		return list;
-	json_decref(list);
-	return json_null();
-}
-
-static json_t *index_json(const struct time_section *t, const bool *chosen, size_t count)
-{
-	if (count == t->view->count)
-		return json_null();
-	json_t *list = json_array();
-	for (size_t i = 0; i < t->view->count; i++)
-		if (chosen[i])
-			json_array_append_new(list, json_count(i));
-	return list;
-}
-
 json_t *page_ledger(struct time_section *t, size_t share)
 {
 	const struct run_view *v = t->view;
@@ -150,20 +91,43 @@ json_t *page_ledger(struct time_section *t, size_t share)
 		count -= chosen[i] && !v->executions[i].ledger.present;
 		chosen[i] &= v->executions[i].ledger.present;
 	}
-	json_t *o = json_object();
-	json_object_set_new(o, "index", index_json(t, chosen, count));
-	json_object_set_new(o, "causes", causes_json(t));
-	json_object_set_new(o, "wall", wall_json(t, chosen));
-	json_object_set_new(o, "mean", means_json(t));
+	struct ledger_sums kept; /* whether they are on the page or not */
+	ledger_sums_of(v, LEDGER_OF_KEPT, &kept);
+	json_t *o = json_shape(&ledger_columns_shape, v);
+	if (count < v->count)
+		json_object_set_new(o, "index", json_array());
+	if (kept.n)
+		json_object_set_new(o, "mean", json_array());
+	for (size_t i = 0; i < v->count && count < v->count; i++)
+		if (chosen[i])
+			json_append(o, "index", json_count(i));
+	for (size_t c = 0, causes = 0; c < LEDGER_CAUSES; c++) {
+		t->cause_index[c] = (int)causes;
+		if (!t->is_cause[c])
+			continue;
+		json_t *wall = json_array();
+		for (size_t i = 0; i < v->count; i++)
+			if (chosen[i])
+				json_array_append_new(
+					wall, json_count(v->executions[i].ledger.wall_ns[c]));
+		causes++;
+		json_append(o, "causes", json_string(ledger_causes[c].name));
+		json_append(o, "wall", wall);
+		if (kept.n)
+			json_append(o, "mean",
+				    chart_real((double)kept.wall_ns[c] / (double)kept.n));
+	}
+	ledger_sums_release(&kept);
 	xfree(chosen);
 	return o;
 }
 
 /* ---- the details of one ---- */
 
-static json_t *processes_json(struct time_section *t, const struct execution *x)
+static json_t *detail_json(struct time_section *t, const struct execution *x)
 {
-	json_t *list = json_array();
+	const struct ledger *l = &x->ledger;
+	json_t *o = json_shape(&detail_shape, x);
 	size_t taken[ROLE_SELF + 1] = { 0 };
 	for (size_t i = 0; i < x->processes.count; i++) {
 		const struct process *p = &x->processes.items[i];
@@ -171,59 +135,32 @@ static json_t *processes_json(struct time_section *t, const struct execution *x)
 		if (taken[p->role]++ >= MOST_PROCESSES)
 			continue;
 		json_t *pt_json = process_pt_ns(p, &pt) ? json_count(pt) : json_null();
-		json_array_append_new(list, json_pack("[o, i, i, o]", section_name(t, p->name),
-						      (int)p->role, (int)p->pid, pt_json));
+		json_append(o, "processes",
+			    json_pack("[o, i, i, o]", section_name(t, p->name), (int)p->role,
+				      (int)p->pid, pt_json));
 	}
-	return list;
-}
-
-static json_t *entries_json(struct time_section *t, const struct ledger *l)
-{
-	json_t *list = json_array();
 	for (size_t i = 0; i < l->entries.count && i < MOST_ROWS; i++) {
 		const struct ledger_entry *e = &l->entries.items[i];
-		json_array_append_new(list, json_pack("[i, o, i, I, I]", t->cause_index[e->cause],
-						      section_name(t, e->name), (int)e->pid,
-						      (json_int_t)e->ns, (json_int_t)e->count));
+		json_append(o, "entries",
+			    json_pack("[i, o, i, I, I]", t->cause_index[e->cause],
+				      section_name(t, e->name), (int)e->pid, (json_int_t)e->ns,
+				      (json_int_t)e->count));
 	}
-	return list;
-}
-
-static json_t *others_json(struct time_section *t, const struct ledger *l)
-{
-	json_t *list = json_array();
 	for (size_t i = 0; i < l->others.count && i < MOST_ROWS; i++) {
 		const struct ledger_other *p = &l->others.items[i];
-		json_array_append_new(
-			list, json_pack("[o, i, I, I, I, I, I]", section_name(t, p->name),
-					(int)p->pid, (json_int_t)p->ns, (json_int_t)p->bursts,
-					(json_int_t)p->longest_ns, (json_int_t)p->delayed_ns,
-					(json_int_t)p->io_delayed_ns));
+		json_append(o, "others",
+			    json_pack("[o, i, I, I, I, I, I]", section_name(t, p->name),
+				      (int)p->pid, (json_int_t)p->ns, (json_int_t)p->bursts,
+				      (json_int_t)p->longest_ns, (json_int_t)p->delayed_ns,
+				      (json_int_t)p->io_delayed_ns));
 	}
-	return list;
-}
-
-static json_t *interrupts_json(struct time_section *t, const struct ledger *l)
-{
-	json_t *list = json_array();
 	for (size_t i = 0; i < l->interrupts.count && i < MOST_ROWS; i++) {
 		const struct ledger_interrupt *v = &l->interrupts.items[i];
-		json_array_append_new(list,
-				      json_pack("[i, o, I, I, I]", t->cause_index[v->cause],
-						section_name(t, v->name), (json_int_t)v->count,
-						(json_int_t)v->ns, (json_int_t)v->subject_ns));
+		json_append(o, "interrupts",
+			    json_pack("[i, o, I, I, I]", t->cause_index[v->cause],
+				      section_name(t, v->name), (json_int_t)v->count,
+				      (json_int_t)v->ns, (json_int_t)v->subject_ns));
 	}
-	return list;
-}
-
-static json_t *detail_json(struct time_section *t, const struct execution *x)
-{
-	json_t *o = json_object();
-	json_object_set_new(o, "processes", processes_json(t, x));
-	json_object_set_new(o, "entries", entries_json(t, &x->ledger));
-	json_object_set_new(o, "others", others_json(t, &x->ledger));
-	json_object_set_new(o, "interrupts", interrupts_json(t, &x->ledger));
-	json_object_set_new(o, "trace", json_null());
 	return o;
 }
 

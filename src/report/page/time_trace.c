@@ -30,6 +30,7 @@ struct span {
 	uint32_t cause, source; /* of an interrupt; cause: of a wait */
 	size_t thread;		/* of a wait */
 	char name[NAME_SIZE];	/* of a task */
+	size_t order;		/* of those that are alike otherwise */
 };
 typedef ARRAY(struct span) span_list;
 
@@ -92,11 +93,6 @@ static void set_name(char *name, const char *comm)
 		memcpy(name, comm, NAME_SIZE - 1);
 }
 
-static bool names_a_thread(const struct trace_event *e)
-{
-	return (e->kind >= TRACE_SWITCH && e->kind <= TRACE_RENAME) || e->kind == TRACE_IO_START;
-}
-
 static void find_actors(struct reader *r, const struct trace *t)
 {
 	size_t kept = 0;
@@ -105,7 +101,7 @@ static void find_actors(struct reader *r, const struct trace *t)
 		const struct actor blank = { .thread = NO_THREAD, .wait = NO_WAIT };
 		while (r->cpus.count <= e->cpu)
 			array_push(&r->cpus, (struct cpu){ 0 });
-		if (!names_a_thread(e))
+		if (!trace_names_thread(e))
 			continue;
 		array_push(&r->actors, blank);
 		r->actors.items[r->actors.count - 1].tid = e->tid;
@@ -126,7 +122,7 @@ static void find_actors(struct reader *r, const struct trace *t)
  * it first. */
 static void survey(struct reader *r, const struct trace_event *e)
 {
-	struct actor *actor = names_a_thread(e) ? actor_of(r, e->tid) : NULL;
+	struct actor *actor = trace_names_thread(e) ? actor_of(r, e->tid) : NULL;
 	if (actor) {
 		actor->flags |= e->flags &
 				(unsigned)(TRACE_IS_SUBJECT | TRACE_IS_SELF | TRACE_IS_KERNEL);
@@ -248,18 +244,8 @@ static void read_switch(struct reader *r, const struct trace_event *e)
 	next->running = true;
 }
 
-static void read_wakeup(struct reader *r, const struct trace_event *e)
+static void read_life(struct reader *r, struct actor *a, const struct trace_event *e)
 {
-	struct actor *a = actor_of(r, e->tid);
-	if (a && !a->running && (a->wait >= LEDGER_IO || a->wait == NO_WAIT))
-		set_wait(r, a, LEDGER_QUEUED, e->at_ns);
-}
-
-static void read_life(struct reader *r, const struct trace_event *e)
-{
-	struct actor *a = actor_of(r, e->tid);
-	if (!a)
-		return;
 	set_name(a->name, e->comm);
 	if (e->kind == TRACE_RENAME)
 		return;
@@ -289,17 +275,20 @@ static void read_interrupt(struct reader *r, const struct trace_event *e)
 
 static void read_event(struct reader *r, const struct trace_event *e)
 {
+	struct actor *a = actor_of(r, e->tid);
 	switch (e->kind) {
 	case TRACE_SWITCH:
 		read_switch(r, e);
 		break;
 	case TRACE_WAKEUP:
-		read_wakeup(r, e);
+		if (a && !a->running && (a->wait >= LEDGER_IO || a->wait == NO_WAIT))
+			set_wait(r, a, LEDGER_QUEUED, e->at_ns);
 		break;
 	case TRACE_BEGIN:
 	case TRACE_END:
 	case TRACE_RENAME:
-		read_life(r, e);
+		if (a)
+			read_life(r, a, e);
 		break;
 	case TRACE_ENTER:
 	case TRACE_LEAVE:
@@ -334,49 +323,6 @@ static void read_events(struct reader *r, const struct trace *t)
 
 /* ---- what is shown ---- */
 
-static int descending(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x < y) - (x > y);
-}
-
-/* How long one has to be, so that `most` of n lengths stay; *ties: how many of just that length.
- * The lengths are sorted. */
-static uint64_t least_length(uint64_t *lengths, size_t n, size_t most, size_t *ties)
-{
-	*ties = SIZE_MAX;
-	if (n <= most || !n)
-		return 0;
-	qsort(lengths, n, sizeof *lengths, descending);
-	uint64_t least = most ? lengths[most - 1] : UINT64_MAX;
-	for (*ties = 0; *ties < most && lengths[most - 1 - *ties] == least;)
-		++*ties;
-	return least;
-}
-
-static bool stays(uint64_t ns, uint64_t least, size_t *ties)
-{
-	if (ns != least || *ties == SIZE_MAX)
-		return ns >= least;
-	return *ties && (*ties)--;
-}
-
-/* Leaves the `most` longest; gives how many went. */
-static size_t cut(span_list *list, size_t most)
-{
-	size_t had = list->count, kept = 0, ties;
-	uint64_t *lengths = xcalloc(had + 1, sizeof *lengths);
-	for (size_t i = 0; i < had; i++)
-		lengths[i] = list->items[i].ns;
-	uint64_t least = least_length(lengths, had, most, &ties);
-	for (size_t i = 0; i < had; i++)
-		if (stays(list->items[i].ns, least, &ties))
-			list->items[kept++] = list->items[i];
-	list->count = kept;
-	xfree(lengths);
-	return had - kept;
-}
-
 /* By begin; of those that begin at once, what is interrupted comes first. */
 static int by_begin(const void *a, const void *b)
 {
@@ -385,79 +331,59 @@ static int by_begin(const void *a, const void *b)
 		return x->at_ns < y->at_ns ? -1 : 1;
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
-	return (x->kind > y->kind) - (x->kind < y->kind);
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
 }
 
-static void sort_spans(span_list *list)
+/* The longest first; of those of one length, in the order that they have. */
+static int by_length(const void *a, const void *b)
 {
+	const struct span *x = a, *y = b;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Leaves the `most` longest, by begin; gives how many went. */
+static size_t cut(span_list *list, size_t most)
+{
+	size_t had = list->count;
+	for (size_t i = 0; i < had; i++)
+		list->items[i].order = i;
+	if (had > most) {
+		qsort(list->items, had, sizeof *list->items, by_length);
+		list->count = most;
+	}
 	if (list->count)
 		qsort(list->items, list->count, sizeof *list->items, by_begin);
+	return had - list->count;
 }
 
-static json_t *slices_json(struct time_section *t, const struct reader *r,
-			   const struct trace_names *names, const int *cpu_index)
+/* The CPUs that have one, and who had them. */
+static void put_slices(struct time_section *t, const struct reader *r,
+		       const struct trace_names *names, json_t *o)
 {
-	json_t *list = json_array();
-	for (size_t i = 0; i < r->slices.count; i++) {
-		const struct span *s = &r->slices.items[i];
-		char name[64];
-		if (s->kind >= SLICE_IRQ)
-			trace_source(names, s->cause, s->source, name, sizeof name);
-		json_array_append_new(
-			list, json_pack("[i, I, I, i, o]", cpu_index[s->cpu], (json_int_t)s->at_ns,
-					(json_int_t)s->ns, (int)s->kind,
-					section_name(t, s->kind >= SLICE_IRQ ? name : s->name)));
-	}
-	return list;
-}
-
-static json_t *waits_json(struct time_section *t, const struct reader *r)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < r->waits.count; i++) {
-		const struct span *w = &r->waits.items[i];
-		json_array_append_new(list,
-				      json_pack("[I, I, I, o]", (json_int_t)w->thread,
-						(json_int_t)w->at_ns, (json_int_t)w->ns,
-						section_name(t, ledger_causes[w->cause].name)));
-	}
-	return list;
-}
-
-static json_t *threads_json(struct time_section *t, const struct reader *r)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < r->threads.count; i++) {
-		const struct thread *h = &r->threads.items[i];
-		json_array_append_new(list,
-				      json_pack("[o, i]", section_name(t, h->name), (int)h->tid));
-	}
-	return list;
-}
-
-/* Those that have a slice; index: of each CPU's number. */
-static json_t *cpus_json(const struct reader *r, int *index)
-{
-	json_t *list = json_array();
+	int *index = xcalloc(r->cpus.count + 1, sizeof *index), cpus = 0;
 	for (size_t i = 0; i < r->slices.count; i++)
 		index[r->slices.items[i].cpu] = 1;
 	for (size_t i = 0; i < r->cpus.count; i++) {
 		if (!index[i])
 			continue;
-		index[i] = (int)json_array_size(list);
-		json_array_append_new(list, json_count(i));
+		index[i] = cpus++;
+		json_append(o, "cpus", json_count(i));
 	}
-	return list;
-}
-
-static uint64_t begin_of(const struct execution *x, const struct trace *t)
-{
-	if (x->ledger.present)
-		return x->ledger.begin_ns;
-	for (size_t i = 0; i < t->events.count; i++)
-		if (t->events.items[i].kind == TRACE_BEGIN)
-			return t->events.items[i].at_ns;
-	return t->events.count ? t->events.items[0].at_ns : 0;
+	for (size_t i = 0; i < r->slices.count; i++) {
+		const struct span *s = &r->slices.items[i];
+		char name[64];
+		if (s->kind >= SLICE_IRQ)
+			trace_source(names, s->cause, s->source, name, sizeof name);
+		json_append(o, "slices",
+			    json_pack("[i, I, I, i, o]", index[s->cpu], (json_int_t)s->at_ns,
+				      (json_int_t)s->ns, (int)s->kind,
+				      section_name(t, s->kind >= SLICE_IRQ ? name : s->name)));
+	}
+	xfree(index);
 }
 
 json_t *page_trace(struct time_section *t, const struct execution *x, struct trace *trace,
@@ -465,26 +391,33 @@ json_t *page_trace(struct time_section *t, const struct execution *x, struct tra
 {
 	struct reader r = { 0 };
 	struct trace_names names;
-	json_t *o = json_object();
+	json_t *o = json_shape(&trace_shape, x);
 	trace_sort(trace);
 	trace_names_of(trace, &names);
-	r.begin_ns = begin_of(x, trace);
+	r.begin_ns = trace->events.count ? trace->events.items[0].at_ns : 0;
+	for (size_t i = trace->events.count; i-- > 0;)
+		if (trace->events.items[i].kind == TRACE_BEGIN)
+			r.begin_ns = trace->events.items[i].at_ns;
+	if (x->ledger.present)
+		r.begin_ns = x->ledger.begin_ns;
 	r.end_ns = r.begin_ns + x->et_ns;
 	if (trace->events.count)
 		read_events(&r, trace);
-	size_t gone = cut(&r.slices, most) + cut(&r.waits, most);
+	json_set_count(o, "cut", cut(&r.slices, most) + cut(&r.waits, most));
 	size_t shown = r.slices.count > r.waits.count ? r.slices.count : r.waits.count;
 	t->slices_left -= shown < t->slices_left ? shown : t->slices_left;
-	sort_spans(&r.slices);
-	sort_spans(&r.waits);
-	int *cpu_index = xcalloc(r.cpus.count + 1, sizeof *cpu_index);
-	json_object_set_new(o, "et_ns", json_count(x->et_ns));
-	json_object_set_new(o, "cpus", cpus_json(&r, cpu_index));
-	json_object_set_new(o, "slices", slices_json(t, &r, &names, cpu_index));
-	json_object_set_new(o, "waits", waits_json(t, &r));
-	json_object_set_new(o, "threads", threads_json(t, &r));
-	json_object_set_new(o, "cut", json_count(gone));
-	xfree(cpu_index);
+	put_slices(t, &r, &names, o);
+	for (size_t i = 0; i < r.waits.count; i++) {
+		const struct span *w = &r.waits.items[i];
+		json_append(o, "waits",
+			    json_pack("[I, I, I, o]", (json_int_t)w->thread, (json_int_t)w->at_ns,
+				      (json_int_t)w->ns,
+				      section_name(t, ledger_causes[w->cause].name)));
+	}
+	for (size_t i = 0; i < r.threads.count; i++)
+		json_append(o, "threads",
+			    json_pack("[o, i]", section_name(t, r.threads.items[i].name),
+				      (int)r.threads.items[i].tid));
 	trace_names_release(&names);
 	array_release(&r.actors);
 	array_release(&r.cpus);

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/core/json.h"
 #include "report/core/shapes.h"
+#include "report/page/documents.h"
 #include "report/profile/rows.h"
 #include "report/time/several.h"
 
@@ -17,22 +19,22 @@ double profile_cpu_per_s(uint64_t samples, double hz, uint64_t elapsed_ns)
 	return hz > 0 && elapsed_ns ? (double)samples / hz * 1e9 / (double)elapsed_ns : NAN;
 }
 
-void profile_change_of(const struct sleepy_diff *d, size_t row, struct profile_change *out)
+/* The rows that are shown. */
+static void changes_of(const struct sleepy_diff *d, size_t most, double least_share,
+		       struct profile_changes *out)
 {
-	const struct sleepy_change *c = &d->rows.items[row];
-	*out = (struct profile_change){
-		.of = *c,
-		.before_cpu_per_s =
-			profile_cpu_per_s(c->before, d->before_hz, d->before_elapsed_ns),
-		.after_cpu_per_s = profile_cpu_per_s(c->after, d->after_hz, d->after_elapsed_ns),
-		.sure = sleepy_change_sure(c),
-	};
-}
-
-static bool shown(const struct sleepy_diff *d, const struct profile_style *style, size_t i)
-{
-	const struct sleepy_change *c = &d->rows.items[i];
-	return fmax(c->before_share, c->after_share) >= style->least_share;
+	*out = (struct profile_changes){ .by = d->by };
+	for (size_t i = 0; i < d->rows.count && (!most || out->rows.count < most); i++) {
+		const struct sleepy_change *c = &d->rows.items[i];
+		if (fmax(c->before_share, c->after_share) < least_share)
+			continue;
+		array_push(&out->rows,
+			   (struct profile_change){
+				   *c,
+				   profile_cpu_per_s(c->before, d->before_hz, d->before_elapsed_ns),
+				   profile_cpu_per_s(c->after, d->after_hz, d->after_elapsed_ns),
+				   sleepy_change_sure(c) });
+	}
 }
 
 /* ---- text ---- */
@@ -127,15 +129,13 @@ static size_t put_changes(const struct sleepy_diff *d, const struct profile_styl
 		{ "name", "Of", COLUMN_TEXT, .middle = true, .least = NAME_LEAST },
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	size_t count = 0;
-	for (size_t i = 0; i < d->rows.count && (!style->most || count < style->most); i++)
-		if (shown(d, style, i)) {
-			struct profile_change change;
-			profile_change_of(d, i, &change);
-			add_change(t, &change);
-			count++;
-		}
+	struct profile_changes changes;
+	changes_of(d, style->most, style->least_share, &changes);
+	size_t count = changes.rows.count;
+	for (size_t i = 0; i < count; i++)
+		add_change(t, &changes.rows.items[i]);
 	table_put(t, &style->style, out);
+	array_release(&changes.rows);
 	return count;
 }
 
@@ -174,16 +174,44 @@ struct table *profile_diff_table(const struct sleepy_diff *d, const struct profi
 {
 	struct profile_style style = profile_normal_style(given);
 	struct columns columns = { 0 };
-	size_t count = 0;
+	struct profile_changes changes;
 	columns_add_fields(&columns, profile_change_shape.fields);
 	struct table *t = table_of(&columns);
-	for (size_t i = 0; i < d->rows.count && (!style.most || count < style.most); i++) {
-		struct profile_change change;
-		if (!shown(d, &style, i))
-			continue;
-		count++;
-		profile_change_of(d, i, &change);
-		table_add_fields(t, profile_change_shape.fields, &change);
-	}
+	changes_of(d, style.most, style.least_share, &changes);
+	for (size_t i = 0; i < changes.rows.count; i++)
+		table_add_fields(t, profile_change_shape.fields, &changes.rows.items[i]);
+	array_release(&changes.rows);
 	return t;
+}
+
+static struct profile_side side_of(const struct profile *p, uint64_t samples, double hz,
+				   uint64_t elapsed_ns)
+{
+	return (struct profile_side){ .mode = p->mode,
+				      .cpus = p->cpus,
+				      .samples = samples,
+				      .elapsed_ns = elapsed_ns,
+				      .hz = hz,
+				      .cpu_per_s = profile_cpu_per_s(samples, hz, elapsed_ns) };
+}
+
+json_t *profile_diff_document(const struct profile_subject *before,
+			      const struct profile_subject *after, const struct sleepy_diff *d,
+			      size_t most)
+{
+	struct profile_changes changes;
+	changes_of(d, most, 0, &changes);
+	changes.before = side_of(before->profile, d->before, d->before_hz, d->before_elapsed_ns);
+	changes.after = side_of(after->profile, d->after, d->after_hz, d->after_elapsed_ns);
+	json_t *root = json_shape(&profile_diff_shape, &changes);
+	json_object_set_new(json_object_get(root, "before"), "run", json_run(before->run));
+	json_object_set_new(json_object_get(root, "after"), "run", json_run(after->run));
+	array_release(&changes.rows);
+	return root;
+}
+
+void profile_diff_json(const struct profile_subject *before, const struct profile_subject *after,
+		       const struct sleepy_diff *d, struct strbuf *out)
+{
+	put_json(profile_diff_document(before, after, d, 0), 1, out);
 }

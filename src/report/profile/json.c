@@ -58,7 +58,6 @@ json_t *profile_listing_document(const struct profile_subject *s, const struct p
 {
 	const struct profile_function *f = &s->profile->functions.items[l->function];
 	const struct profile_object *object = &s->profile->objects.items[f->object];
-	json_t *root = json_shape(&profile_listing_shape, l), *list = json_array();
 	json_t *function = json_shape(&profile_function_shape, f);
 	char build_id[2 * BUILD_ID_MAX + 1];
 	struct listing lines;
@@ -67,18 +66,15 @@ json_t *profile_listing_document(const struct profile_subject *s, const struct p
 	json_object_set_new(function, "object_kind", json_string(object_kind_name(object->kind)));
 	json_object_set_new(function, "build_id", json_text(*build_id ? build_id : NULL));
 	listing_of(s->profile, l, &lines);
-	json_object_set_new(root, "run", json_run(s->run));
-	json_object_set_new(root, "settings", json_shape(&profile_settings_shape, s->profile));
-	json_object_set_new(root, "function", function);
-	json_set_count(root, "self", lines.self);
-	json_set_count(root, "elsewhere", lines.elsewhere);
-	json_object_set_new(root, "instructions", list);
 	for (size_t i = 0; i < lines.list.count; i++) {
 		struct listing_line *line = &lines.list.items[i];
 		if (l->source && line->file && line->line)
 			line->source = l->source(l->context, line->file, line->line);
-		json_array_append_new(list, json_shape(&listing_line_shape, line));
 	}
+	json_t *root = json_shape(&profile_listing_shape, &lines);
+	json_object_set_new(root, "run", json_run(s->run));
+	json_object_set_new(root, "settings", json_shape(&profile_settings_shape, s->profile));
+	json_object_set_new(root, "function", function);
 	listing_release(&lines);
 	return root;
 }

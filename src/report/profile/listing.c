@@ -21,7 +21,7 @@ static int by_address(const void *a, const void *b)
 void listing_of(const struct profile *p, const struct profile_listing *l, struct listing *out)
 {
 	uint64_t found = 0;
-	*out = (struct listing){ 0 };
+	*out = (struct listing){ .samples = l->samples };
 	for (size_t i = 0; i < l->counts->count; i++)
 		out->self += l->counts->items[i].self;
 	for (size_t i = 0; i < l->instructions->count; i++) {

@@ -1,4 +1,4 @@
-/* A profile for people and programs. Everything is appended to `out`. */
+/* Reports of a profile for people and programs. Everything is appended to `out`. */
 #ifndef TARE_REPORT_PROFILE_REPORT_H
 #define TARE_REPORT_PROFILE_REPORT_H
 
@@ -9,7 +9,7 @@
 #include "record/machine.h"
 #include "report/core/table.h"
 
-/* What is shown; machine may be NULL. */
+/* What to report; machine may be NULL. */
 struct profile_subject {
 	const struct run *run;
 	const struct machine *machine;
@@ -18,40 +18,39 @@ struct profile_subject {
 };
 
 struct profile_style {
-	struct style style; /* without a width, tables are as wide as they want */
+	struct style style; /* without a width, tables have any width */
 	size_t most;	    /* rows; 0: all */
-	double least_share; /* rows below this share of the samples are left out */
-	bool totals;	    /* a column for samples with it anywhere in the stack */
-	bool by_total;	    /* which is what rows are sorted and cut by */
-	bool all;	    /* listings: instructions without samples are not folded */
+	double least_share; /* rows below this share of the samples are omitted */
+	bool totals;	    /* add a column for samples with it anywhere in the stack */
+	bool by_total;	    /* sort and cut the rows by that column */
+	bool all;	    /* listings: do not fold instructions without samples */
 };
 
-/* What was sampled, how, for how long; user, kernel; what was lost, throttled, not unwound. A few
- * lines. */
+/* A few lines: what was sampled, how and how long; user, kernel; losses, throttling, unwinding. */
 void profile_head_text(const struct profile_subject *s, const struct profile_style *style,
 		       struct strbuf *out);
-/* What this way of sampling cannot tell (aliasing, piles in the kernel), where it matters for this
- * profile: for the end of a report. */
+/* The limits of this way of sampling (aliasing, piles in the kernel), if they matter for this
+ * profile. For the end of a report. */
 void profile_notes_text(const struct profile_subject *s, const struct profile_style *style,
 			struct strbuf *out);
-/* Rows of a view, with the share that was left out. */
+/* The rows of a view, with the share that was omitted. */
 void profile_view_text(const struct profile_subject *s, const struct sleepy_view *v,
 		       const struct profile_style *style, struct strbuf *out);
-/* The same for CSV, Markdown, ...; the caller frees. */
+/* Like profile_view_text(), for CSV, Markdown, ... The caller frees it. */
 struct table *profile_view_table(const struct profile_subject *s, const struct sleepy_view *v,
 				 const struct profile_style *style);
-/* docs/schema/profile.schema.json: head, slices' sums, and the views given. */
+/* docs/schema/profile.schema.json: head, sums of the slices, and the given views. */
 void profile_json(const struct profile_subject *s, const struct sleepy_view *views, size_t count,
 		  const struct profile_style *style, struct strbuf *out);
 
-/* One function by instruction: counts beside each, source between when it can be read, and a word
- * on skid: what is sampled is what would have come next. */
+/* One function by instruction, with counts, source lines if they can be read, and a note on skid: a
+ * sample shows the instruction that would have been next. */
 struct profile_listing {
 	uint32_t function;
 	const instruction_list *instructions;
 	const sleepy_counts *counts;
-	uint64_t samples; /* that shares are of */
-	/* A line of a source file without its newline, lent until the next call; NULL: it cannot be
+	uint64_t samples; /* the base of shares */
+	/* A line of a source file without its newline, owned by the context; NULL: it cannot be
 	 * read. source NULL: no file can. */
 	const char *(*source)(void *context, const char *file, uint32_t line);
 	void *context;

@@ -8,7 +8,8 @@
 #include "base/text.h"
 #include "report/core/json.h"
 
-#define MOST_PIDS 5	 /* named */
+#define MOST_PIDS 5 /* named */
+#define OPERATOR "operator"
 #define FOLDED_MOST 5000 /* bytes of a name: longer ones are only cut, for that takes no time */
 
 struct profile_style profile_normal_style(const struct profile_style *given)
@@ -66,16 +67,6 @@ double profile_cpu_share(const struct profile *p, const struct sleepy_view *v, u
 
 /* ---- words ---- */
 
-static void put_pids(const struct conditions *c, struct strbuf *out)
-{
-	size_t count = c->pids.count;
-	strbuf_puts(out, count == 1 ? "PID " : "PIDs ");
-	for (size_t i = 0; i < count && i < MOST_PIDS; i++)
-		strbuf_printf(out, "%s%lld", i ? ", " : "", (long long)c->pids.items[i]);
-	if (count > MOST_PIDS)
-		strbuf_printf(out, " and %zu more", count - MOST_PIDS);
-}
-
 /* What tare calls a run that got no name. */
 #define DEFAULT_NAME "profile of "
 
@@ -87,29 +78,29 @@ const char *profile_given_name(const struct run *run)
 		       : NULL;
 }
 
-/* Of what is not in the conditions, tare's own command line tells, or the name. */
-static void put_told_subject(const struct run *run, struct strbuf *out)
-{
-	const char *words = run && run->command ? strstr(run->command, " -- ") : NULL;
-	if (words)
-		strbuf_puts(out, words + strlen(" -- "));
-	else if (run && run->name && *run->name && !profile_given_name(run))
-		strbuf_puts(out, run->name + strlen(DEFAULT_NAME));
-	else
-		strbuf_puts(out, "the whole system");
-}
-
 void put_profile_subject(const struct run *run, struct strbuf *out)
 {
 	const struct conditions *c = run ? &run->conditions : NULL;
-	if (c && c->pids.count)
-		put_pids(c, out);
-	else if (c && c->cgroup)
+	/* of what is not in the conditions, tare's own command line tells, or the name */
+	const char *words = run && run->command ? strstr(run->command, " -- ") : NULL;
+	if (c && c->pids.count) {
+		size_t count = c->pids.count;
+		strbuf_puts(out, count == 1 ? "PID " : "PIDs ");
+		for (size_t i = 0; i < count && i < MOST_PIDS; i++)
+			strbuf_printf(out, "%s%lld", i ? ", " : "", (long long)c->pids.items[i]);
+		if (count > MOST_PIDS)
+			strbuf_printf(out, " and %zu more", count - MOST_PIDS);
+	} else if (c && c->cgroup) {
 		strbuf_printf(out, "cgroup %s", c->cgroup);
-	else if (c && c->command)
+	} else if (c && c->command) {
 		strbuf_puts(out, c->command);
-	else
-		put_told_subject(run, out);
+	} else if (words) {
+		strbuf_puts(out, words + strlen(" -- "));
+	} else if (run && run->name && *run->name && !profile_given_name(run)) {
+		strbuf_puts(out, run->name + strlen(DEFAULT_NAME));
+	} else {
+		strbuf_puts(out, "the whole system");
+	}
 }
 
 void put_profile_mode(const struct profile *p, struct strbuf *out)
@@ -206,23 +197,15 @@ static size_t closing(const char *name, size_t from)
 	return 0;
 }
 
-/* "operator<<" and "operator()": its brackets are a name. */
-static size_t operator_length(const char *name)
-{
-	static const char word[] = "operator";
-	size_t length = sizeof word - 1;
-	if (strncmp(name, word, length) != 0)
-		return 0;
-	if (strncmp(name + length, "()", 2) == 0)
-		return length + 2;
-	return length + strspn(name + length, "<>=-");
-}
-
 /* Of C++ and Rust names, what is between brackets says least: "map<…>::insert(…)". */
 static void put_folded(struct strbuf *out, const char *name)
 {
 	for (size_t i = 0; name[i];) {
-		size_t word = operator_length(name + i);
+		/* "operator<<" and "operator()": its brackets are a name */
+		size_t word = strncmp(name + i, OPERATOR, strlen(OPERATOR)) ? 0 : strlen(OPERATOR);
+		if (word)
+			word += strncmp(name + i + word, "()", 2) ? strspn(name + i + word, "<>=-")
+								  : 2;
 		size_t end = name[i] == '<' || name[i] == '(' ? closing(name, i) : 0;
 		if (word) {
 			strbuf_add(out, name + i, word);
@@ -248,4 +231,107 @@ void table_add_symbol(struct table *t, const char *before, const char *name, con
 	table_add_either(t, strbuf_text(&text), strbuf_text(&shorter));
 	strbuf_release(&text);
 	strbuf_release(&shorter);
+}
+
+/* ---- what is known of a row ---- */
+
+/* What a row says of whom it is. */
+static void set_owner(const struct profile *p, const struct sleepy_row *row,
+		      struct profile_row *out)
+{
+	if (row->app != PROFILE_NONE)
+		out->app = p->apps.items[row->app].name;
+	out->container = row->container;
+	if (row->instance != PROFILE_NONE) {
+		const struct profile_instance *i = &p->instances.items[row->instance];
+		out->instance = i->number;
+		out->pid = i->pid;
+		out->comm = i->comm;
+		out->start_boottime_ns = (double)i->start_ns;
+		if (i->first_ns)
+			out->first_sample_at = p->realtime_ns + (int64_t)i->first_ns;
+		out->container = i->container;
+		out->cgroup = i->cgroup;
+	}
+	if (row->thread != PROFILE_NONE) {
+		out->tid = p->threads.items[row->thread].tid;
+		out->comm = p->threads.items[row->thread].comm;
+	}
+}
+
+/* What a row says of the code. */
+static void set_place(const struct profile *p, const struct sleepy_view *v,
+		      const struct sleepy_row *row, struct profile_row *out)
+{
+	uint32_t object = v->by == SLEEPY_APP ? p->apps.items[row->app].object : row->object;
+	if (row->function != PROFILE_NONE) {
+		const struct profile_function *f = &p->functions.items[row->function];
+		out->function = f->name;
+		out->known = true;
+		out->inlined = profile_row_inlined(p, row);
+		out->offset = row->address - f->address;
+		out->address = f->address ? f->address : ABSENT_NS;
+		out->file = f->file;
+		out->line = f->line;
+	}
+	if (row->location != PROFILE_NONE)
+		out->address = row->address;
+	if (object != PROFILE_NONE) {
+		const struct profile_object *o = &p->objects.items[object];
+		out->object = o->path;
+		out->object_kind = o->kind;
+		build_id_text(o, out->build_id);
+	}
+	if (v->by == SLEEPY_LINE) {
+		out->file = row->file;
+		out->line = row->line;
+	}
+}
+
+void profile_row_of(const struct profile *p, const struct sleepy_view *v,
+		    const struct sleepy_row *row, struct profile_row *out)
+{
+	struct proportion share;
+	double any = v->samples ? 1 : NAN;
+	proportion_of(row->self, v->samples, &share);
+	*out = (struct profile_row){
+		.name = row->name,
+		.samples = row->self,
+		.total_samples = row->total,
+		.user = row->user,
+		.kernel = row->kernel,
+		.share = share.share,
+		.share_low = share.low * any,
+		.share_high = share.high * any,
+		.total_share = v->samples ? (double)row->total / (double)v->samples : NAN,
+		.cpu_ns = profile_ns(p, row->self),
+		.cpu_share = profile_cpu_share(p, v, row->self),
+		.start_boottime_ns = NAN,
+		.offset = ABSENT_NS,
+		.address = ABSENT_NS,
+		.object_kind = OBJECT_KINDS,
+	};
+	if (v->by == SLEEPY_SYSTEM)
+		return;
+	set_owner(p, row, out);
+	set_place(p, v, row, out);
+}
+
+struct table *profile_view_table(const struct profile_subject *s, const struct sleepy_view *v,
+				 const struct profile_style *given)
+{
+	struct profile_style style = profile_normal_style(given);
+	const struct field *fields = profile_row_shapes[v->by]->fields;
+	struct columns columns = { 0 };
+	profile_row_list rows;
+	columns_add_fields(&columns, fields);
+	struct table *t = table_of(&columns);
+	profile_rows_of(v, &style, &rows);
+	for (size_t i = 0; i < rows.count; i++) {
+		struct profile_row row;
+		profile_row_of(s->profile, v, rows.items[i].row, &row);
+		table_add_fields(t, fields, &row);
+	}
+	array_release(&rows);
+	return t;
 }

@@ -252,7 +252,7 @@ static const struct field side_fields[] = {
 	X(cpu_per_s, "cpu_per_s", FIELD_REAL, CPU_PER_S, .more = NOT_NEGATIVE),
 	{ 0 },
 };
-const struct shape profile_side_shape = { "profile_side", NULL, side_fields };
+static const struct shape side_shape = { "profile_side", NULL, side_fields };
 #undef X
 
 /* CSV has the CPU time at its end. */
@@ -292,17 +292,18 @@ static const struct field change_fields[] = {
 const struct shape profile_change_shape = { "profile_change", NULL, change_fields };
 #undef X
 
+#define X(member, ...) FACT(struct profile_changes, member, __VA_ARGS__)
 static const struct field profile_diff_fields[] = {
 	{ "type", FIELD_ENUM, 1, .names = diff_type },
 	FORMAT,
-	FACT(struct sleepy_diff, by, "by", FIELD_ENUM, NULL, .limit = SLEEPY_VIEWS,
-	     .names = sleepy_by_names),
-	{ "before", FIELD_OBJECT, .shape = &profile_side_shape, .flags = FIELD_BY_HAND },
-	{ "after", FIELD_OBJECT, .shape = &profile_side_shape, .flags = FIELD_BY_HAND },
-	{ "rows", FIELD_LIST, .shape = &profile_change_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "By the size of the change." },
+	X(by, "by", FIELD_ENUM, NULL, .limit = SLEEPY_VIEWS, .names = sleepy_by_names),
+	X(before, "before", FIELD_OBJECT, NULL, .shape = &side_shape),
+	X(after, "after", FIELD_OBJECT, NULL, .shape = &side_shape),
+	X(rows, "rows", FIELD_LIST, "By the size of the change.",
+	  .limit = sizeof(struct profile_change), .shape = &profile_change_shape),
 	{ 0 },
 };
+#undef X
 const struct shape profile_diff_shape = {
 	"profile_diff",
 	"What `tare profile report --diff A B --json` writes: two profiles row by row, matched by "
@@ -334,19 +335,22 @@ const struct shape listing_line_shape = { "profile_listing_instruction", NULL,
 					  listing_line_fields };
 #undef X
 
+#define X(member, ...) FACT(struct listing, member, __VA_ARGS__)
 static const struct field profile_listing_fields[] = {
 	{ "type", FIELD_ENUM, 1, .names = listing_type },
 	FORMAT,
 	RUN,
 	{ "settings", FIELD_OBJECT, .shape = &profile_settings_shape, .flags = FIELD_BY_HAND },
 	{ "function", FIELD_OBJECT, .shape = &profile_function_shape, .flags = FIELD_BY_HAND },
-	FACT(struct profile_listing, samples, "samples", FIELD_U64, "Shares are of these."),
-	{ "self", FIELD_U64, .flags = FIELD_BY_HAND, .meaning = "All samples of the function." },
-	{ "elsewhere", FIELD_U64, .flags = FIELD_BY_HAND,
-	  .meaning = "Of self: at addresses where no instruction of the list begins." },
-	{ "instructions", FIELD_LIST, .shape = &listing_line_shape, .flags = FIELD_BY_HAND },
+	X(samples, "samples", FIELD_U64, "Shares are of these."),
+	X(self, "self", FIELD_U64, "All samples of the function."),
+	X(elsewhere, "elsewhere", FIELD_U64,
+	  "Of self: at addresses where no instruction of the list begins."),
+	X(list, "instructions", FIELD_LIST, NULL, .limit = sizeof(struct listing_line),
+	  .shape = &listing_line_shape),
 	{ 0 },
 };
+#undef X
 const struct shape profile_listing_shape = {
 	"profile_listing",
 	"What `tare profile report --json` writes for one function by instruction. The address of "

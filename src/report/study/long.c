@@ -64,26 +64,16 @@ static const struct cutoff *cutoff_of(const struct study *s, const char *daemon,
 	return NULL;
 }
 
-static void add_ns(struct table *t, bool known, double ns)
-{
-	table_add_number(t, known ? ns : NAN);
-}
-
 static void add_times(struct table *t, const struct study_seen *seen)
 {
-	add_ns(t, seen->cluster_executions, (double)seen->cluster_max_ns);
-	add_ns(t, seen->cluster_executions, seen->cluster_sigma_ns);
-	add_ns(t, seen->long_executions, (double)seen->long_least_ns);
-	add_ns(t, seen->long_executions, (double)seen->long_most_ns);
+	table_add_number(t, seen->cluster_executions ? (double)seen->cluster_max_ns : NAN);
+	table_add_number(t, seen->cluster_executions ? seen->cluster_sigma_ns : NAN);
+	table_add_number(t, seen->long_executions ? (double)seen->long_least_ns : NAN);
+	table_add_number(t, seen->long_executions ? (double)seen->long_most_ns : NAN);
 	if (seen->long_executions)
 		table_add_count(t, seen->long_executions);
 	else
 		table_add_absent(t);
-}
-
-static bool is_seen(const struct study_seen *seen)
-{
-	return seen->cluster_executions || seen->long_executions;
 }
 
 /* A line for each run and for each cutoff: the short run's beside the cutoff of short programs. */
@@ -93,7 +83,8 @@ static void add_daemon(struct table *t, const struct study *s, const struct stud
 	const struct study_seen *seen[STUDY_LENGTHS] = { NULL };
 	size_t runs = 0;
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
-		if (s->runs[k].present && (!runs || is_seen(&d->seen[k])))
+		if (s->runs[k].present &&
+		    (!runs || d->seen[k].cluster_executions || d->seen[k].long_executions))
 			seen[runs++] = &d->seen[k];
 	for (size_t line = 0; line < runs || cutoff_of(s, d->name, line); line++) {
 		const struct cutoff *c = cutoff_of(s, d->name, line);
@@ -120,18 +111,6 @@ static void add_daemon(struct table *t, const struct study *s, const struct stud
 	}
 }
 
-/* Whether a daemon has a cutoff for short programs and none for longer ones. */
-static bool lacks_long(const struct study *s)
-{
-	for (size_t i = 0; i < s->cutoffs.count; i++) {
-		const struct cutoff *c = &s->cutoffs.items[i];
-		if (c->below_ns &&
-		    !cutoff_find(s->cutoffs.items, s->cutoffs.count, c->daemon, c->below_ns))
-			return true;
-	}
-	return false;
-}
-
 bool put_long_running(const struct study *s, const struct style *style, struct strbuf *out)
 {
 	static const struct column columns[] = {
@@ -147,7 +126,6 @@ bool put_long_running(const struct study *s, const struct style *style, struct s
 		{ "samples", "In samples", COLUMN_TEXT, .from = WIDE },
 	};
 	bool uncertain = false;
-	struct strbuf text = { 0 };
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < s->daemons.count; i++) {
 		const struct study_daemon *d = &s->daemons.items[i];
@@ -164,20 +142,23 @@ bool put_long_running(const struct study *s, const struct style *style, struct s
 	put_coloured(out, style->colour, BOLD, "Long-running daemons, process time in a sample");
 	strbuf_putc(out, '\n');
 	table_put(t, style, out);
-	strbuf_printf(
-		&text,
-		"Usual: the most in the cluster%s. Long: the least of the long-running ones%s. "
-		"A sample with more than the cutoff is dropped; %s and < say for programs of "
-		"which elapsed time.",
-		style->width < NARROW ? ""
-		: style->ascii	      ? ", with its sigma"
-				      : ", with its σ",
-		style->width < NARROW ? "" : ", No.: how many", style->ascii ? ">=" : "≥");
-	if (uncertain)
-		strbuf_puts(&text, " ?: a period that rests on two occurrences.");
-	if (lacks_long(s) && !s->runs[STUDY_LONG].present)
-		strbuf_puts(&text, " What holds for longer programs a long run would tell.");
-	put_daemons_text(strbuf_text(&text), style, out);
-	strbuf_release(&text);
+	bool lacks_long = false; /* a daemon has a cutoff for short programs only */
+	for (size_t i = 0; i < s->cutoffs.count; i++) {
+		const struct cutoff *c = &s->cutoffs.items[i];
+		lacks_long |= c->below_ns && !cutoff_find(s->cutoffs.items, s->cutoffs.count,
+							  c->daemon, c->below_ns);
+	}
+	put_wrapped(out, style, "", 2,
+		    "Usual: the most in the cluster%s. Long: the least of the long-running ones%s. "
+		    "A sample with more than the cutoff is dropped; %s and < say for programs of "
+		    "which elapsed time.%s%s",
+		    style->width < NARROW ? ""
+		    : style->ascii	  ? ", with its sigma"
+					  : ", with its σ",
+		    style->width < NARROW ? "" : ", No.: how many", style->ascii ? ">=" : "≥",
+		    uncertain ? " ?: a period that rests on two occurrences." : "",
+		    lacks_long && !s->runs[STUDY_LONG].present
+			    ? " What holds for longer programs a long run would tell."
+			    : "");
 	return true;
 }

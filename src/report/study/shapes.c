@@ -42,7 +42,8 @@ static const struct field cutoffs_machine_fields[] = {
 	{ "kernel", FIELD_TEXT, .meaning = "Release of the kernel at the study." },
 	{ 0 },
 };
-const struct shape cutoffs_machine_shape = { "cutoffs_machine", NULL, cutoffs_machine_fields };
+static const struct shape cutoffs_machine_shape = { "cutoffs_machine", NULL,
+						    cutoffs_machine_fields };
 
 static const struct field changed_fields[] = {
 	{ "fact", FIELD_TEXT, .flags = FIELD_ALWAYS },
@@ -50,7 +51,7 @@ static const struct field changed_fields[] = {
 	{ "now", FIELD_TEXT, .flags = FIELD_ALWAYS },
 	{ 0 },
 };
-const struct shape changed_shape = { "changed", NULL, changed_fields };
+static const struct shape changed_shape = { "changed_fact", NULL, changed_fields };
 
 static const struct field cutoffs_cutoff_fields[] = {
 	{ "id", FIELD_U64, .flags = FIELD_OPTIONAL, .meaning = "In the lab it comes from." },
@@ -64,7 +65,7 @@ static const struct field cutoffs_cutoff_fields[] = {
 	{ "edited", FIELD_BOOL, .flags = FIELD_OPTIONAL, .meaning = "By hand, or imported." },
 	{ 0 },
 };
-const struct shape cutoffs_cutoff_shape = { "cutoffs_cutoff", NULL, cutoffs_cutoff_fields };
+static const struct shape cutoffs_cutoff_shape = { "cutoff_in_force", NULL, cutoffs_cutoff_fields };
 
 static const struct field cutoffs_cutoffs_fields[] = {
 	{ "format", FIELD_U64, .meaning = "Raised when a field changes its meaning.",
@@ -86,7 +87,7 @@ static const struct field cutoffs_cutoffs_fields[] = {
 	{ 0 },
 };
 const struct shape cutoffs_cutoffs_shape = {
-	"cutoffs_cutoffs",
+	"cutoffs_in_force",
 	"What `tare cutoffs --json` and `tare cutoffs export` write and `tare cutoffs import` reads: the cutoffs in force on a machine. Times are in ns.",
 	cutoffs_cutoffs_fields
 };

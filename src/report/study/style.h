@@ -12,8 +12,6 @@ struct study_head {
 	struct study study;
 };
 
-/* A paragraph. */
-void put_daemons_text(const char *text, const struct style *style, struct strbuf *out);
 /* "7, 20 and 3 more" */
 void put_sample_numbers(const uint32_t *numbers, size_t count, size_t most, struct strbuf *out);
 bool daemon_is_long_running(const struct study_daemon *d); /* in one of the runs */

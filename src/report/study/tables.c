@@ -4,12 +4,6 @@
 
 #include "report/study/style.h"
 
-void put_daemons_text(const char *text, const struct style *style, struct strbuf *out)
-{
-	put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "", .indent = 2 },
-		      text);
-}
-
 void put_sample_numbers(const uint32_t *numbers, size_t count, size_t most, struct strbuf *out)
 {
 	for (size_t i = 0; i < count && i < most; i++)
@@ -78,21 +72,6 @@ void format_expected(double count, char out[WORDS])
 		snprintf(out, WORDS, "%.*f", count < 1 ? 2 : count < 100 ? 1 : 0, count);
 }
 
-static void add_level(struct table *t, const struct study_level *l, size_t number,
-		      const struct scale *scale)
-{
-	const uint32_t counts[] = { l->neither, l->first, l->second, l->both };
-	char text[WORDS];
-	table_add_count(t, (int64_t)number);
-	table_add_scaled(t, (double)l->high_ns, scale);
-	table_add_scaled(t, (double)l->cut_ns, scale);
-	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-		table_add_count(t, counts[i]);
-	format_expected(l->both_expected, text);
-	table_add_shown(t, l->both_expected, text);
-	table_add_text(t, study_shape_name(l->shape));
-}
-
 static void put_levels(const struct study_run *r, const char *name, const struct style *style,
 		       struct strbuf *out)
 {
@@ -110,8 +89,19 @@ static void put_levels(const struct study_run *r, const char *name, const struct
 	const struct study_level *last = &r->levels.items[r->levels.count - 1];
 	struct scale scale = daemons_scale(last->low_ns, last->high_ns);
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	for (size_t i = 0; i < r->levels.count; i++)
-		add_level(t, &r->levels.items[i], i + 1, &scale);
+	for (size_t i = 0; i < r->levels.count; i++) {
+		const struct study_level *l = &r->levels.items[i];
+		const uint32_t counts[] = { l->neither, l->first, l->second, l->both };
+		char text[WORDS];
+		table_add_count(t, (int64_t)i + 1);
+		table_add_scaled(t, (double)l->high_ns, &scale);
+		table_add_scaled(t, (double)l->cut_ns, &scale);
+		for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+			table_add_count(t, counts[k]);
+		format_expected(l->both_expected, text);
+		table_add_shown(t, l->both_expected, text);
+		table_add_text(t, study_shape_name(l->shape));
+	}
 	strbuf_printf(out, "\nZooms of the %s run: which samples of a pair are slow\n", name);
 	table_put(t, style, out);
 }
@@ -127,9 +117,9 @@ void put_daemons_zooms(const struct study *s, const struct style *style, struct 
 		any = true;
 	}
 	if (any)
-		put_daemons_text(
+		put_wrapped(
+			out, style, "", 2,
 			"Chance: both, if slow samples came independently of each other. L: rare "
 			"daemons, never in both. Corner: a frequent one, or two bands. Symmetric: "
-			"nothing stands out, the central cluster.",
-			style, out);
+			"nothing stands out, the central cluster.");
 }

@@ -49,30 +49,14 @@ static void put_title(const struct study *s, const struct machine *machine,
 		strbuf_printf(&text, ", %s", date);
 	}
 	put_headline(out, style->width, style->colour, strbuf_text(&text));
-	strbuf_clear(&text);
-	if (model || kernel) {
-		strbuf_printf(&text, "%s%s%s%s", model ? model : "", model && kernel ? ", " : "",
-			      kernel ? "Linux " : "", kernel ? kernel : "");
-		put_daemons_text(strbuf_text(&text), style, out);
-	}
+	if (model || kernel)
+		put_wrapped(out, style, "", 2, "%s%s%s%s", model ? model : "",
+			    model && kernel ? ", " : "", kernel ? "Linux " : "",
+			    kernel ? kernel : "");
 	strbuf_release(&text);
 }
 
 /* ---- the runs ---- */
-
-/* "1/906" of what became much smaller, "0.93" of what did not; "-" without a spread. */
-static void format_ratio(const struct study_run *r, char out[WORDS])
-{
-	double ratio = r->sigma_ns > 0 ? r->sigma_kept_ns / r->sigma_ns : NAN;
-	if (!isfinite(ratio))
-		snprintf(out, WORDS, "-");
-	else if (ratio > 0.1)
-		snprintf(out, WORDS, "%.2f", ratio);
-	else if (ratio > 0)
-		snprintf(out, WORDS, "1/%.0f", 1 / ratio);
-	else
-		snprintf(out, WORDS, "0");
-}
 
 /* ET differ in their last digits: as many as its standard error supports. */
 static void add_mean(struct table *t, size_t n, double mean_ns, double sigma_ns)
@@ -84,7 +68,13 @@ static void add_mean(struct table *t, size_t n, double mean_ns, double sigma_ns)
 
 static void add_run(struct table *t, const struct study_run *r, const char *name)
 {
-	char ratio[WORDS];
+	/* "1/906" of what became much smaller, "0.93" of what did not; "-" without a spread */
+	double ratio = r->sigma_ns > 0 ? r->sigma_kept_ns / r->sigma_ns : NAN;
+	char words[WORDS] = "-";
+	if (ratio > 0 && ratio <= 0.1)
+		snprintf(words, sizeof words, "1/%.0f", 1 / ratio);
+	else if (isfinite(ratio))
+		snprintf(words, sizeof words, "%.*f", ratio > 0 ? 2 : 0, ratio);
 	size_t kept = r->samples > r->dropped.count ? r->samples - r->dropped.count : 0;
 	table_add_text(t, name);
 	table_add_number(t, r->length_ns ? (double)r->length_ns : NAN);
@@ -94,8 +84,7 @@ static void add_run(struct table *t, const struct study_run *r, const char *name
 	table_add_count(t, (int64_t)r->dropped.count);
 	table_add_number(t, r->samples > 1 ? r->sigma_ns : NAN);
 	table_add_number(t, kept > 1 ? r->sigma_kept_ns : NAN);
-	format_ratio(r, ratio);
-	table_add_text(t, kept > 1 ? ratio : NULL);
+	table_add_text(t, kept > 1 ? words : NULL);
 	add_mean(t, r->samples, r->mean_ns, r->sigma_ns);
 	add_mean(t, kept, r->mean_kept_ns, r->sigma_kept_ns);
 }
@@ -128,9 +117,7 @@ static void put_listed(const char *first, const number_list *numbers, const stru
 {
 	struct strbuf text = { 0 };
 	put_sample_numbers(numbers->items, numbers->count, MOST_NUMBERS, &text);
-	put_paragraph(out,
-		      &(struct paragraph){ .width = style->width, .first = first, .indent = 2 },
-		      strbuf_text(&text));
+	put_wrapped(out, style, first, 2, "%s", strbuf_text(&text));
 	strbuf_release(&text);
 }
 
@@ -167,55 +154,22 @@ static void put_dropped(const struct study_run *r, const char *name, const struc
 static void put_quiet(const struct study_run *r, const char *name, const struct style *style,
 		      struct strbuf *out)
 {
-	char text[2 * WORDS], time[WORDS];
+	char time[WORDS];
 	format_ns((double)r->cluster_low_ns, time);
 	if (!r->samples)
-		snprintf(text, sizeof text, "The %s run has no samples.", name);
+		put_wrapped(out, style, "", 2, "The %s run has no samples.", name);
 	else if (r->samples < LEAST_SAMPLES)
-		snprintf(text, sizeof text,
-			 "The %s run has %u sample%s: too few to tell slow ones from usual ones. "
-			 "It takes %d at least, a hundred or more to see rare daemons.",
-			 name, r->samples, r->samples == 1 ? "" : "s", LEAST_SAMPLES);
+		put_wrapped(out, style, "", 2,
+			    "The %s run has %u sample%s: too few to tell slow ones from usual "
+			    "ones. It takes %d at least, a hundred or more to see rare daemons.",
+			    name, r->samples, r->samples == 1 ? "" : "s", LEAST_SAMPLES);
 	else if (r->cluster_low_ns == r->cluster_high_ns)
-		snprintf(text, sizeof text,
-			 "All samples of the %s run took the same time, %s: none is slow.", name,
-			 time);
+		put_wrapped(out, style, "", 2,
+			    "All samples of the %s run took the same time, %s: none is slow.", name,
+			    time);
 	else
-		snprintf(text, sizeof text, "No sample of the %s run stands out: nothing to drop.",
-			 name);
-	put_daemons_text(text, style, out);
-}
-
-static void put_steadied(const struct study_run *r, const char *name, const struct style *style,
-			 struct strbuf *out)
-{
-	char text[3 * WORDS], all[WORDS], kept[WORDS];
-	if (!r->steadied)
-		return;
-	format_ns(r->steady_sigma_ns, all);
-	format_ns(r->steady_sigma_kept_ns, kept);
-	snprintf(text, sizeof text,
-		 "The program's own process time varies in the %s run, which hides what daemons "
-		 "take: samples are compared by ET with the median process time in place of their "
-		 "own. Its %s is %.40s of all and %.40s of those kept.",
-		 name, style->ascii ? "sigma" : "σ", all, kept);
-	put_daemons_text(text, style, out);
-}
-
-static void put_corner(const struct study_run *r, const char *name, const struct style *style,
-		       struct strbuf *out)
-{
-	char text[2 * WORDS];
-	for (size_t i = 0; i < r->levels.count; i++)
-		if (r->levels.items[i].shape == STUDY_CORNER) {
-			snprintf(text, sizeof text,
-				 "In the %s run both of a pair are slow as often as chance makes "
-				 "it: a frequent daemon, or two bands. They stay in the cluster; "
-				 "no cutoff removes them.",
-				 name);
-			put_daemons_text(text, style, out);
-			return;
-		}
+		put_wrapped(out, style, "", 2,
+			    "No sample of the %s run stands out: nothing to drop.", name);
 }
 
 /* No daemon to show: why not. */
@@ -230,33 +184,52 @@ static void put_none(const struct study *s, const struct style *style, struct st
 		return;
 	strbuf_putc(out, '\n');
 	if (!s->daemons.count)
-		put_daemons_text("No daemon was seen in any sample.", style, out);
+		put_wrapped(out, style, "", 2, "No daemon was seen in any sample.");
 	else
-		put_daemons_text("No daemon is long-running: there is no cutoff.", style, out);
+		put_wrapped(out, style, "", 2, "No daemon is long-running: there is no cutoff.");
 	if (l_samples)
-		put_daemons_text(
+		put_wrapped(
+			out, style, "", 2,
 			"The slow samples have another cause, which no daemon's process time "
 			"shows: interrupts, the hypervisor, the clock frequency, or the program "
-			"itself (tare explain tells).",
-			style, out);
+			"itself (tare explain tells).");
 }
 
 static void put_words(const struct study *s, const struct style *style, struct strbuf *out)
 {
 	if (!runs_present(s)) {
-		put_daemons_text("There is no run in it: nothing was studied.", style, out);
+		put_wrapped(out, style, "", 2, "There is no run in it: nothing was studied.");
 		return;
 	}
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
 		const struct study_run *r = &s->runs[k];
+		const char *name = study_length_name(k);
+		bool corner = false;
 		if (!r->present)
 			continue;
 		if (r->l_samples.count || r->dropped.count)
-			put_dropped(r, study_length_name(k), style, out);
+			put_dropped(r, name, style, out);
 		else
-			put_quiet(r, study_length_name(k), style, out);
-		put_steadied(r, study_length_name(k), style, out);
-		put_corner(r, study_length_name(k), style, out);
+			put_quiet(r, name, style, out);
+		if (r->steadied) {
+			char all[WORDS], kept[WORDS];
+			format_ns(r->steady_sigma_ns, all);
+			format_ns(r->steady_sigma_kept_ns, kept);
+			put_wrapped(out, style, "", 2,
+				    "The program's own process time varies in the %s run, which "
+				    "hides what daemons take: samples are compared by ET with the "
+				    "median process time in place of their own. Its %s is %s of "
+				    "all and %s of those kept.",
+				    name, style->ascii ? "sigma" : "σ", all, kept);
+		}
+		for (size_t i = 0; i < r->levels.count; i++)
+			corner |= r->levels.items[i].shape == STUDY_CORNER;
+		if (corner)
+			put_wrapped(out, style, "", 2,
+				    "In the %s run both of a pair are slow as often as chance "
+				    "makes it: a frequent daemon, or two bands. They stay in the "
+				    "cluster; no cutoff removes them.",
+				    name);
 	}
 }
 
@@ -298,11 +271,7 @@ static void put_others(const struct study *s, const struct style *style, struct 
 	if (others.count > MOST_SEEN)
 		strbuf_printf(&text, " and %zu more", others.count - MOST_SEEN);
 	strbuf_putc(out, '\n');
-	put_paragraph(out,
-		      &(struct paragraph){ .width = style->width,
-					   .indent = 2,
-					   .first = "Seen, but not long-running: " },
-		      strbuf_text(&text));
+	put_wrapped(out, style, "Seen, but not long-running: ", 2, "%s", strbuf_text(&text));
 	strbuf_release(&text);
 	array_release(&others);
 }

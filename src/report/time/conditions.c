@@ -30,8 +30,7 @@ void put_cutoffs(const struct run_view *view, const struct style *style, struct 
 		format_iso8601(c->made_at_ns, date);
 		strbuf_printf(&text, ", %.10s", date);
 	}
-	put_labelled(out, style, "  Cutoffs", NULL, strbuf_text(&text));
-	strbuf_release(&text);
+	put_labelled_text(out, style, "  Cutoffs", NULL, &text);
 }
 
 void put_emp_version(const struct run_view *view, const struct style *style, struct strbuf *out)
@@ -60,8 +59,7 @@ void put_emp_version(const struct run_view *view, const struct style *style, str
 		strbuf_puts(&text, "; its conditions are met");
 	if (*kernel)
 		strbuf_printf(&text, ". %s", kernel);
-	put_labelled(out, style, "  EMP", met ? NULL : YELLOW, strbuf_text(&text));
-	strbuf_release(&text);
+	put_labelled_text(out, style, "  EMP", met ? NULL : YELLOW, &text);
 }
 
 static void put_knobs(struct strbuf *text, const struct conditions *c, bool refused)
@@ -95,7 +93,5 @@ void put_quiet(const struct run_view *view, const struct style *style, struct st
 		put_knobs(&text, c, false);
 		put_knobs(&text, c, true);
 	}
-	if (text.length)
-		put_labelled(out, style, "  Quiet", NULL, strbuf_text(&text));
-	strbuf_release(&text);
+	put_labelled_text(out, style, "  Quiet", NULL, &text);
 }

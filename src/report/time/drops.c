@@ -64,22 +64,6 @@ static size_t worst_drops(const struct run_view *view, enum emp_rule rule,
 	return n;
 }
 
-static void put_more_drops(const struct run_view *view, size_t more, const struct style *style,
-			   struct strbuf *out)
-{
-	struct strbuf text = { 0 };
-	char share[WORDS];
-	size_t measured = view->result->count - view->result->dropped[EMP_WARMUP];
-	format_percent((double)more / (double)measured, share);
-	strbuf_printf(&text, "… and %zu more (%s): tare show ", more, share);
-	if (view->run->id > 0)
-		strbuf_printf(&text, "%lld --executions", (long long)view->run->id);
-	else
-		strbuf_puts(&text, "RUN --executions");
-	put_labelled(out, style, "", NULL, strbuf_text(&text));
-	strbuf_release(&text);
-}
-
 static void put_drops(const struct run_view *view, enum emp_rule rule, const struct style *style,
 		      struct strbuf *out)
 {
@@ -94,8 +78,7 @@ static void put_drops(const struct run_view *view, enum emp_rule rule, const str
 		strbuf_putc(&text, '#');
 		put_numbers(view, worst[k], &text);
 		strbuf_printf(&text, ": %s", *v->reason ? v->reason : "no reason recorded");
-		put_labelled(out, style, labels[rule], RED, strbuf_text(&text));
-		strbuf_release(&text);
+		put_labelled_text(out, style, labels[rule], RED, &text);
 	}
 	for (size_t i = 0; i < r->count && i < view->count; i++) {
 		bool told = r->verdicts[i].rule != rule;
@@ -103,8 +86,17 @@ static void put_drops(const struct run_view *view, enum emp_rule rule, const str
 			told = !strcmp(r->verdicts[worst[k]].reason, r->verdicts[i].reason);
 		more += !told;
 	}
-	if (more)
-		put_more_drops(view, more, style, out);
+	if (!more)
+		return;
+	struct strbuf text = { 0 };
+	char share[WORDS];
+	format_percent((double)more / (double)(r->count - r->dropped[EMP_WARMUP]), share);
+	strbuf_printf(&text, "… and %zu more (%s): tare show ", more, share);
+	if (view->run->id > 0)
+		strbuf_printf(&text, "%lld --executions", (long long)view->run->id);
+	else
+		strbuf_puts(&text, "RUN --executions");
+	put_labelled_text(out, style, "", NULL, &text);
 }
 
 void put_executions(const struct run_view *view, const struct style *style, struct strbuf *out)
@@ -131,9 +123,8 @@ void put_executions(const struct run_view *view, const struct style *style, stru
 	if (run->status != RUN_COMPLETE && run->planned > measured)
 		strbuf_printf(&text, ", %u %s planned", run->planned,
 			      run->planned == 1 ? "was" : "were");
-	put_labelled(out, style, "  Executions", run->status == RUN_COMPLETE ? NULL : YELLOW,
-		     strbuf_text(&text));
-	strbuf_release(&text);
+	put_labelled_text(out, style, "  Executions", run->status == RUN_COMPLETE ? NULL : YELLOW,
+			  &text);
 	put_drops(view, EMP_FAILED, style, out);
 	put_drops(view, EMP_CUTOFF, style, out);
 	put_drops(view, EMP_OUTSIDE, style, out);

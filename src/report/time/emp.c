@@ -13,32 +13,24 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-static double spread_of(const struct summary *s, double value)
-{
-	return s->n > 1 ? value : NAN; /* one value has none */
-}
+/* Beneath the table of a text: what it says there is no column of it. */
+#define TOLD_BELOW .from = SIZE_MAX
 
-/* Mean and sigma, with or without their quotient. */
-static void add_summary(struct table *t, const struct summary *s, bool relative)
+/* Its own columns, then those that both tables have: the best process time, then elapsed time. A
+ * text has little room for titles. */
+static struct table *result_table(const struct column *own, size_t count, const struct style *style)
 {
-	table_add_number(t, s->n ? s->mean : NAN);
-	table_add_number(t, spread_of(s, s->stddev));
-	if (relative)
-		table_add_number(t, spread_of(s, s->relative_error));
-}
-
-/* Its own columns, then those that both tables have. */
-static struct table *result_table(const struct column *own, size_t count)
-{
-	static const struct column results[] = {
+	enum time_unit unit = style ? style->unit : TIME_UNIT_AUTO;
+	const struct column results[] = {
 		{ "dropped_cutoff", "I", COLUMN_COUNT },
 		{ "dropped_outside", "II", COLUMN_COUNT },
-		{ "mean", "Mean", COLUMN_DURATION, .digits = 6 },
-		{ "stddev", "σ", COLUMN_DURATION, .digits = 3 },
+		{ "mean", style ? "Process" : "Mean", COLUMN_DURATION, .digits = 6, .unit = unit },
+		{ "stddev", "σ", COLUMN_DURATION, .digits = 3, .unit = unit },
 		{ "relative_error", "σ/mean", COLUMN_REAL },
-		{ "et_mean", "ET mean", COLUMN_DURATION, .digits = 6 },
-		{ "et_stddev", "ET σ", COLUMN_DURATION, .digits = 3 },
-		{ "et_relative_error", "ET σ/mean", COLUMN_REAL },
+		{ "et_mean", style ? "Elapsed" : "ET mean", COLUMN_DURATION, .digits = 6,
+		  .unit = unit },
+		{ "et_stddev", style ? "σ" : "ET σ", COLUMN_DURATION, .digits = 3, .unit = unit },
+		{ "et_relative_error", "ET σ/mean", COLUMN_REAL, TOLD_BELOW },
 	};
 	struct column *all = xcalloc(count + COUNT(results), sizeof *all);
 	memcpy(all, own, count * sizeof *all);
@@ -48,160 +40,121 @@ static struct table *result_table(const struct column *own, size_t count)
 	return t;
 }
 
+/* One value has no spread. People see what is elapsed time only where that stands. */
+static void add_summary(struct table *t, const struct summary *s, bool shown)
+{
+	const double figures[] = { s->n ? s->mean : NAN, s->n > 1 ? s->stddev : NAN,
+				   s->n > 1 ? s->relative_error : NAN };
+	char share[WORDS] = "-";
+	for (size_t i = 0; i < 2; i++)
+		if (shown)
+			table_add_number(t, figures[i]);
+		else
+			table_add_shown(t, figures[i], "-");
+	if (shown && isfinite(figures[2]))
+		format_percent(figures[2], share);
+	table_add_shown(t, figures[2], share);
+}
+
 static void add_result(struct table *t, size_t cutoff, size_t outside, const struct summary *value,
-		       const struct summary *et)
+		       enum emp_measure measure, const struct summary *et)
 {
 	table_add_count(t, (int64_t)cutoff);
 	table_add_count(t, (int64_t)outside);
-	add_summary(t, value, true);
+	add_summary(t, value, measure != EMP_ET);
 	add_summary(t, et, true);
 }
 
-struct table *emp_versions_table(const struct emp_versions *versions)
+struct table *emp_versions_table(const struct emp_versions *versions, const struct style *style)
 {
 	static const struct column columns[] = {
-		{ "version", "EMP", COLUMN_TEXT },     { "adds", "Adds", COLUMN_TEXT },
-		{ "held", "Met", COLUMN_COUNT },       { "why", "Why", COLUMN_TEXT },
-		{ "measure", "Measure", COLUMN_TEXT }, { "n", "n", COLUMN_COUNT },
+		{ "version", "EMP", COLUMN_TEXT, .right = true },
+		{ "adds", "Adds", COLUMN_TEXT, TOLD_BELOW },
+		{ "held", "Met", COLUMN_COUNT, FOR_DATA },
+		{ "held", "Met", COLUMN_TEXT, FOR_PEOPLE },
+		{ "why", "Why", COLUMN_TEXT, TOLD_BELOW },
+		{ "measure", "Measure", COLUMN_TEXT, TOLD_BELOW },
+		{ "n", "kept", COLUMN_COUNT },
 	};
-	struct table *t = result_table(columns, COUNT(columns));
+	struct table *t = result_table(columns, COUNT(columns), style);
 	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
 		const struct emp_version_row *row = &versions->rows[v];
 		table_add_text(t, emp_version_name(v));
 		table_add_text(t, emp_version_adds(v));
 		table_add_count(t, row->held);
+		table_add_text(t, row->held ? "yes" : "no");
 		table_add_text(t, *row->why ? row->why : NULL);
 		table_add_text(t, emp_measure_name(row->measure));
 		table_add_count(t, (int64_t)row->n);
-		add_result(t, row->dropped_cutoff, row->dropped_outside, &row->value, &row->et);
+		add_result(t, row->dropped_cutoff, row->dropped_outside, &row->value, row->measure,
+			   &row->et);
 	}
 	return t;
 }
 
-struct table *emp_sizes_table(const emp_size_list *sizes)
+struct table *emp_sizes_table(const emp_size_list *sizes, enum emp_measure measure,
+			      const struct style *style)
 {
-	static const struct column columns[] = {
+	const struct column columns[] = {
 		{ "n", "n", COLUMN_COUNT },
-		{ "recommended", "Recommended", COLUMN_COUNT },
+		{ "recommended", style ? "" : "Recommended", COLUMN_COUNT },
+		{ "kept", "kept", COLUMN_COUNT, FOR_PEOPLE },
 	};
-	struct table *t = result_table(columns, COUNT(columns));
+	struct table *t = result_table(columns, COUNT(columns), style);
 	for (size_t i = 0; i < sizes->count; i++) {
 		const struct emp_size_row *row = &sizes->items[i];
 		table_add_count(t, (int64_t)row->n);
-		table_add_count(t, row->recommended);
-		add_result(t, row->dropped_cutoff, row->dropped_outside, &row->value, &row->et);
+		table_add_shown(t, row->recommended, !row->recommended ? "" : style ? "<-" : "yes");
+		table_add_count(t, (int64_t)row->et.n);
+		add_result(t, row->dropped_cutoff, row->dropped_outside, &row->value, measure,
+			   &row->et);
 	}
 	return t;
 }
 
 /* ---- for people ---- */
 
-/* The figures that both tables have: the best process time, then elapsed time. */
-static struct table *brief_table(const char *first, const char *second, const struct style *s)
-{
-	const struct column columns[] = {
-		{ "first", first, COLUMN_TEXT, .right = true },
-		{ "second", second, COLUMN_TEXT },
-		{ "n", "kept", COLUMN_COUNT },
-		{ "dropped_cutoff", "I", COLUMN_COUNT },
-		{ "dropped_outside", "II", COLUMN_COUNT },
-		{ "mean", "Process", COLUMN_DURATION, .digits = 6, .unit = (int)s->unit },
-		{ "stddev", "σ", COLUMN_DURATION, .digits = 3, .unit = (int)s->unit },
-		{ "relative_error", "σ/mean", COLUMN_PERCENT },
-		{ "et_mean", "Elapsed", COLUMN_DURATION, .digits = 6, .unit = (int)s->unit },
-		{ "et_stddev", "σ", COLUMN_DURATION, .digits = 3, .unit = (int)s->unit },
-	};
-	return table_new(columns, COUNT(columns));
-}
-
-/* The cells from `kept` on. pt may be NULL: there is none. */
-static void add_brief(struct table *t, size_t cutoff, size_t outside, const struct summary *pt,
-		      const struct summary *et)
-{
-	static const struct summary none = { 0 };
-	table_add_count(t, (int64_t)et->n);
-	table_add_count(t, (int64_t)cutoff);
-	table_add_count(t, (int64_t)outside);
-	add_summary(t, pt ? pt : &none, true);
-	add_summary(t, et, false);
-}
-
-static void put_table(struct table *t, const struct style *style, struct strbuf *out)
-{
-	struct style s = { .width = style->width, .colour = style->colour };
-	table_render(t, TABLE_TEXT, &s, out);
-	table_free(t);
-}
-
 static void put_versions(const struct emp_versions *versions, const struct style *style,
 			 struct strbuf *out)
 {
-	struct table *t = brief_table("EMP", "Met", style);
-	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
-		const struct emp_version_row *row = &versions->rows[v];
-		table_add_text(t, emp_version_name(v));
-		table_add_text(t, row->held ? "yes" : "no");
-		add_brief(t, row->dropped_cutoff, row->dropped_outside,
-			  row->measure == EMP_ET ? NULL : &row->value, &row->et);
-	}
-	put_table(t, style, out);
+	table_put(emp_versions_table(versions, style), style, out);
 	strbuf_putc(out, '\n');
 	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
 		const struct emp_version_row *row = &versions->rows[v];
-		struct strbuf text = { 0 };
 		char first[WORDS];
 		snprintf(first, sizeof first, " %s  ", emp_version_name(v));
-		struct paragraph p = { .width = style->width, .indent = 5, .first = first };
-		strbuf_puts(&text, emp_version_adds(v));
-		if (*row->why)
-			strbuf_printf(&text, "%s%s", row->held ? ". " : ". Not met: ", row->why);
-		put_paragraph(out, &p, strbuf_text(&text));
-		strbuf_release(&text);
+		put_wrapped(out, style, first, 5, "%s%s%s", emp_version_adds(v),
+			    !*row->why	? ""
+			    : row->held ? ". "
+					: ". Not met: ",
+			    row->why);
 	}
-}
-
-static void put_advice(const emp_size_list *sizes, const struct style *style, struct strbuf *out)
-{
-	struct paragraph p = { .width = style->width, .first = "" };
-	size_t whole = sizes->count ? sizes->items[0].n : 0, enough = 0;
-	char text[WORDS * 2];
-	for (size_t i = 0; i < sizes->count; i++)
-		if (sizes->items[i].recommended)
-			enough = sizes->items[i].n;
-	if (!enough)
-		snprintf(text, sizeof text,
-			 "%zu sample%s: too few to study how many it takes. The paper takes 300.",
-			 whole, whole == 1 ? "" : "s");
-	else if (enough == whole)
-		snprintf(text, sizeof text,
-			 "Fewer than these %zu samples do not show their σ and share of outliers.",
-			 whole);
-	else
-		snprintf(text, sizeof text,
-			 "%zu samples are enough: σ and the share of outliers of the first %zu are "
-			 "near those of all %zu.",
-			 enough, enough, whole);
-	put_paragraph(out, &p, text);
 }
 
 static void put_sizes(const emp_size_list *sizes, enum emp_measure measure,
 		      const struct style *style, struct strbuf *out)
 {
-	struct table *t = brief_table("n", "", style);
-	for (size_t i = 0; i < sizes->count; i++) {
-		const struct emp_size_row *row = &sizes->items[i];
-		char n[WORDS];
-		snprintf(n, sizeof n, "%zu", row->n);
-		table_add_text(t, n);
-		table_add_text(t, row->recommended ? "<-" : "");
-		add_brief(t, row->dropped_cutoff, row->dropped_outside,
-			  measure == EMP_ET ? NULL : &row->value, &row->et);
-	}
 	if (sizes->count)
-		put_table(t, style, out);
+		table_put(emp_sizes_table(sizes, measure, style), style, out);
+	size_t whole = sizes->count ? sizes->items[0].n : 0, enough = 0;
+	for (size_t i = 0; i < sizes->count; i++)
+		if (sizes->items[i].recommended)
+			enough = sizes->items[i].n;
+	if (!enough)
+		put_wrapped(
+			out, style, "", 0,
+			"%zu sample%s: too few to study how many it takes. The paper takes 300.",
+			whole, whole == 1 ? "" : "s");
+	else if (enough == whole)
+		put_wrapped(out, style, "", 0,
+			    "Fewer than these %zu samples do not show their σ and share of "
+			    "outliers.",
+			    whole);
 	else
-		table_free(t);
-	put_advice(sizes, style, out);
+		put_wrapped(out, style, "", 0,
+			    "%zu samples are enough: σ and the share of outliers of the first %zu "
+			    "are near those of all %zu.",
+			    enough, enough, whole);
 }
 
 void emp_text(const struct run_view *view, const struct emp_versions *versions,

@@ -1,5 +1,5 @@
-/* Parts of time_json(), and what they are made of: private to report/. New references, as jansson
- * calls them. */
+/* Parts of time_json(), and the structs they are made of. Private to report/. The functions return
+ * new references, in jansson's terms. */
 #ifndef TARE_REPORT_TIME_EXECUTION_JSON_H
 #define TARE_REPORT_TIME_EXECUTION_JSON_H
 
@@ -7,13 +7,13 @@
 
 #include "report/time/report.h"
 
-/* A run with its verdict. Copies, whose memory stays theirs. */
+/* A run with its verdict. The copies share the memory of the originals. */
 struct judged_run {
 	struct run run;
 	struct emp_result result;
 };
 
-/* What stood under one name in the ledgers, per execution. */
+/* The sum under one name in the ledgers, per execution. */
 struct ledger_mean {
 	enum ledger_cause cause;
 	const char *name;
@@ -36,8 +36,9 @@ struct ledger_means {
 	const char *not_seen;
 };
 
-json_t *execution_json(const struct execution *x, const struct emp_verdict *verdict); /* or NULL */
-json_t *ledger_json(const struct ledger *l);		/* null when it was not kept */
-json_t *ledger_means_json(const struct run_view *view); /* null without any */
+json_t *execution_json(const struct execution *x,
+		       const struct emp_verdict *verdict); /* may be NULL */
+json_t *ledger_json(const struct ledger *l);		   /* null if it was not kept */
+json_t *ledger_means_json(const struct run_view *view);	   /* null if there are none */
 
 #endif

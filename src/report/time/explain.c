@@ -136,12 +136,6 @@ static void put_run(const struct difference_cause *c, const struct style *style,
 	}
 }
 
-/* Told where it is most of what the cause has: the other threads went on meanwhile. */
-static bool is_parallel(const struct difference_cause *c)
-{
-	return c->cause != LEDGER_RUN && 2 * fabs((double)c->parallel_ns) > fabs((double)c->ns);
-}
-
 static void put_sentence(const struct execution *x, const struct execution *base,
 			 const struct difference_cause *c, const struct style *style,
 			 struct strbuf *out)
@@ -153,7 +147,8 @@ static void put_sentence(const struct execution *x, const struct execution *base
 		put_run(c, style, out);
 	else
 		strbuf_printf(out, "%.*s%s%s", (int)(at - place), place, how, at + 2);
-	if (is_parallel(c))
+	/* where it is most of what the cause has: the other threads went on meanwhile */
+	if (c->cause != LEDGER_RUN && 2 * fabs((double)c->parallel_ns) > fabs((double)c->ns))
 		strbuf_printf(out, ", so that it ran %s in parallel", more ? "less" : "more");
 	put_names(more ? &x->ledger : &base->ledger, c, style, out);
 	strbuf_putc(out, '.');
@@ -164,40 +159,31 @@ static const char *sign(double ns, bool ascii)
 	return ns >= 0 ? "+" : ascii ? "-" : "−";
 }
 
-static void put_figures(double ns, double of, const struct style *style, struct strbuf *out)
-{
-	char time[WORDS], share[WORDS];
-	struct strbuf figure = { 0 };
-	format_duration(fabs(ns), 3, style->unit, time);
-	strbuf_printf(&figure, "  %s%s", sign(ns, style->ascii), time);
-	put_columns(out, strbuf_text(&figure), 12);
-	strbuf_release(&figure);
-	if (of == 0) {
-		strbuf_pad(out, ' ', FIGURES - 12);
-		return;
-	}
-	double percent = fabs(ns / of) * 100;
-	snprintf(share, sizeof share, percent < 0.5 ? "<1 %%" : "%.0f %%", percent);
-	/* of less than 1 % the direction stands in the figure before */
-	bool minus = ns / of < 0 && percent >= 0.5;
-	strbuf_printf(&figure, "%s%s", minus ? sign(-1, style->ascii) : "", share);
-	size_t width = text_width(strbuf_text(&figure));
-	strbuf_pad(out, ' ', width < 6 ? 6 - width : 0);
-	strbuf_puts(out, strbuf_text(&figure));
-	strbuf_puts(out, "  ");
-	strbuf_release(&figure);
-}
-
+/* "  +58.9 ms   96 %  ", then the text. */
 static void put_line(double ns, double of, const char *text, const struct style *style,
 		     struct strbuf *out)
 {
-	struct strbuf first = { 0 };
-	put_figures(ns, of, style, &first);
+	char time[WORDS], share[WORDS];
+	struct strbuf first = { 0 }, figure = { 0 };
+	double percent = of == 0 ? 0 : fabs(ns / of) * 100;
+	format_duration(fabs(ns), 3, style->unit, time);
+	strbuf_printf(&figure, "  %s%s", sign(ns, style->ascii), time);
+	put_columns(&first, strbuf_text(&figure), 12);
+	strbuf_clear(&figure);
+	snprintf(share, sizeof share, percent < 0.5 ? "<1 %%" : "%.0f %%", percent);
+	/* of less than 1 % the direction stands in the figure before */
+	bool minus = percent >= 0.5 && ns / of < 0;
+	if (of != 0)
+		strbuf_printf(&figure, "%s%s", minus ? sign(-1, style->ascii) : "", share);
+	size_t width = text_width(strbuf_text(&figure));
+	strbuf_pad(&first, ' ', width < 6 ? 6 - width : 0);
+	strbuf_printf(&first, "%s  ", strbuf_text(&figure));
 	struct paragraph p = { .width = style->width,
 			       .indent = FIGURES,
 			       .first = strbuf_text(&first) };
 	put_paragraph(out, &p, text);
 	strbuf_release(&first);
+	strbuf_release(&figure);
 }
 
 static void put_plain(const char *text, const char *colour, const struct style *style,
@@ -208,11 +194,6 @@ static void put_plain(const char *text, const char *colour, const struct style *
 			       .first = "",
 			       .colour = style->colour ? colour : NULL };
 	put_paragraph(out, &p, text);
-}
-
-static const char *kind(const struct execution *x)
-{
-	return x->warmup ? "Warm-up" : "Execution";
 }
 
 /* "Execution 7 took 412.3 ms, 61.2 ms (17 %) longer than the median execution (3)." */
@@ -226,7 +207,7 @@ static void put_head(const struct run_view *view, const struct explanation *e,
 	char et[WORDS], more[WORDS], share[WORDS] = "";
 	format_duration(took, 4, style->unit, et);
 	format_duration(fabs((double)d->wall.ns), 3, style->unit, more);
-	strbuf_printf(out, "%s %u took %s, ", kind(x), x->number, et);
+	strbuf_printf(out, "%s %u took %s, ", x->warmup ? "Warm-up" : "Execution", x->number, et);
 	if (!d->wall.ns) {
 		strbuf_printf(out, "as long as the median execution (%u).", base->number);
 		return;
@@ -238,26 +219,6 @@ static void put_head(const struct run_view *view, const struct explanation *e,
 		      base->number);
 	if (d->index < view->result->count && view->result->verdicts[d->index].rule == EMP_FAILED)
 		strbuf_printf(out, " It failed: %s.", view->result->verdicts[d->index].reason);
-}
-
-/* What the threads had more of in sum: a wait of one does not show in the wall view while another
- * runs. */
-static void put_threads(const struct explained *d, const struct style *style, struct strbuf *out)
-{
-	size_t shown = 0;
-	for (int down = 0; down < 2 && !shown; down++)
-		for (size_t i = 0; i < d->account.causes.count && shown < 3; i++) {
-			const struct difference_cause *c = &d->account.causes.items[i];
-			char time[WORDS];
-			if (c->cause == LEDGER_RUN || (c->ns < 0) != down ||
-			    fabs((double)c->ns) < SMALL * fabs((double)d->wall.ns))
-				continue;
-			format_duration(fabs((double)c->ns), 3, style->unit, time);
-			strbuf_printf(out, "%s%s %s %s", shown++ ? ", " : "", time,
-				      down ? "less" : "more", ledger_causes[c->cause].name);
-			if (c->names.count && *c->names.items[0].name)
-				strbuf_printf(out, " (%s)", c->names.items[0].name);
-		}
 }
 
 static void put_lacks(const struct execution *x, const struct execution *base, struct strbuf *out)
@@ -274,11 +235,6 @@ static void put_lacks(const struct execution *x, const struct execution *base, s
 			      lost == 1 ? "" : "s");
 }
 
-static bool is_told(const struct difference *d, const struct difference_cause *c)
-{
-	return fabs((double)c->ns) >= SMALL * fabs((double)d->ns) && llabs(c->ns) >= 1000;
-}
-
 static void put_notes(const struct run_view *view, const struct explanation *e,
 		      const struct explained *d, const struct style *style, struct strbuf *out)
 {
@@ -289,7 +245,22 @@ static void put_notes(const struct run_view *view, const struct explanation *e,
 			"It had several threads or processes: it ran when any of them did, and waited "
 			"when all did. Summed over them: ");
 		size_t before = text.length;
-		put_threads(d, style, &text);
+		/* what the threads had more of in sum: a wait of one does not show in the wall view
+		 * while another runs */
+		size_t shown = 0;
+		for (int down = 0; down < 2 && !shown; down++)
+			for (size_t i = 0; i < d->account.causes.count && shown < 3; i++) {
+				const struct difference_cause *c = &d->account.causes.items[i];
+				char time[WORDS];
+				if (c->cause == LEDGER_RUN || (c->ns < 0) != down ||
+				    fabs((double)c->ns) < SMALL * fabs((double)d->wall.ns))
+					continue;
+				format_duration(fabs((double)c->ns), 3, style->unit, time);
+				strbuf_printf(&text, "%s%s %s %s", shown++ ? ", " : "", time,
+					      down ? "less" : "more", ledger_causes[c->cause].name);
+				if (c->names.count && *c->names.items[0].name)
+					strbuf_printf(&text, " (%s)", c->names.items[0].name);
+			}
 		strbuf_puts(&text, text.length > before ? "." : "no other difference.");
 		put_plain(strbuf_text(&text), NULL, style, out);
 		strbuf_clear(&text);
@@ -323,7 +294,8 @@ static void put_explained(const struct run_view *view, const struct explanation 
 	}
 	for (size_t i = 0; i < d->wall.causes.count; i++) {
 		const struct difference_cause *c = &d->wall.causes.items[i];
-		if (!is_told(&d->wall, c) || llabs(c->ns) <= least)
+		if (fabs((double)c->ns) < SMALL * fabs((double)d->wall.ns) || llabs(c->ns) < 1000 ||
+		    llabs(c->ns) <= least)
 			continue;
 		strbuf_clear(&text);
 		put_sentence(x, base, c, style, &text);

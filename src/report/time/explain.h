@@ -5,14 +5,14 @@
 #include "protocol/emp/explain.h"
 #include "report/time/report.h"
 
-/* What explain.schema.json begins with. Copies, whose memory stays theirs. */
+/* The begin of explain.schema.json. The copies share the memory of the originals. */
 struct explain_head {
 	struct run run;
 	struct explanation explanation;
 	struct execution median;
 };
 
-/* For people; of the executions explained at most so many (0: all). */
+/* For people; explains at most `most` executions (0: all). */
 void explain_text(const struct run_view *view, const struct explanation *e, size_t most,
 		  const struct style *style, struct strbuf *out);
 /* docs/schema/explain.schema.json */

@@ -11,78 +11,51 @@
 #include "report/time/execution_json.h"
 #include "report/time/several.h"
 
-/* hyperfine has the code a shell would give; it knows no time limit. */
-static json_t *exit_code(const struct execution *x)
-{
-	if (x->outcome == OUTCOME_TIMED_OUT)
-		return json_null();
-	return json_integer(x->outcome == OUTCOME_SIGNALLED ? 128 + x->status : x->status);
-}
-
-static json_t *process_time(const struct run_view *view, const struct execution *x)
-{
-	if (view->result->headline == EMP_ET)
-		return json_null();
-	enum grade grade = (enum grade)(view->result->headline - EMP_PT_NET);
-	if (x->pt_ns[grade] == ABSENT_NS)
-		return json_null();
-	return json_real(less_shell(x->pt_ns[grade], view->run->shell_pt_ns[grade]) / 1e9);
-}
-
-static void set_lists(json_t *object, const struct run_view *view)
-{
-	json_t *times = json_array(), *process_times = json_array();
-	json_t *memory = json_array(), *codes = json_array();
-	for (size_t i = 0; i < view->count; i++) {
-		const struct execution *x = &view->executions[i];
-		if (x->warmup)
-			continue;
-		json_array_append_new(
-			times, json_real(less_shell(x->et_ns, view->run->shell_et_ns) / 1e9));
-		json_array_append_new(process_times, process_time(view, x));
-		json_array_append_new(memory,
-				      x->totals.rss_peak_bytes
-					      ? json_integer((json_int_t)x->totals.rss_peak_bytes)
-					      : json_null());
-		json_array_append_new(codes, exit_code(x));
-	}
-	json_object_set_new(object, "times", times);
-	json_object_set_new(object, "memory_usage_byte", memory);
-	json_object_set_new(object, "exit_codes", codes);
-	json_object_set_new(object, "process_times", process_times);
-}
-
 static json_t *tare_json(const struct run_view *view)
 {
 	const struct emp_result *r = view->result;
 	json_t *o = json_shape(&run_shape, &(struct judged_run){ *view->run, *r });
-	json_t *executions = json_array(), *drops = json_array();
 	json_t *protocol = json_object_get(o, "protocol");
 	for (size_t i = 0; i < view->count; i++) {
 		const struct emp_verdict *v = i < r->count ? &r->verdicts[i] : NULL;
-		json_array_append_new(executions, execution_json(&view->executions[i], v));
+		json_append(o, "executions", execution_json(&view->executions[i], v));
 		if (!v || v->rule == EMP_KEPT || v->rule == EMP_WARMUP)
 			continue;
 		json_t *drop = json_shape(&drop_shape, v);
 		json_object_set_new(drop, "number", json_integer(view->executions[i].number));
-		json_array_append_new(drops, drop);
+		json_append(protocol, "drops", drop);
 	}
 	if (r->cutoffs.count)
 		json_object_set_new(protocol, "cutoffs", json_shape(&cutoffs_shape, &r->cutoffs));
-	json_object_set_new(protocol, "drops", drops);
 	if (r->headline != EMP_ET)
 		json_object_set_new(o, "grade", json_string(grade_names[r->headline - EMP_PT_NET]));
 	json_object_set_new(o, "machine", json_machine(view->machine));
 	json_object_set_new(o, "ledger", ledger_means_json(view));
-	json_object_set_new(o, "executions", executions);
 	return o;
 }
 
 static json_t *result_json(const struct run_view *view)
 {
+	static const char *const lists[] = { "times", "memory_usage_byte", "exit_codes",
+					     "process_times" };
 	struct hyperfine h = hyperfine_of(view);
 	json_t *o = json_shape(&hyperfine_shape, &h);
-	set_lists(o, view);
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		json_object_set_new(o, lists[i], json_array());
+	for (size_t i = 0; i < view->count; i++) {
+		const struct execution *x = &view->executions[i];
+		if (x->warmup)
+			continue;
+		uint64_t peak = x->totals.rss_peak_bytes;
+		/* hyperfine has the code a shell would give; it knows no time limit */
+		int code = x->outcome == OUTCOME_SIGNALLED ? 128 + x->status : x->status;
+		json_append(o, "times",
+			    json_real(less_shell(x->et_ns, view->run->shell_et_ns) / 1e9));
+		json_append(o, "memory_usage_byte", peak ? json_count(peak) : json_null());
+		json_append(o, "exit_codes",
+			    x->outcome == OUTCOME_TIMED_OUT ? json_null() : json_integer(code));
+		json_append(o, "process_times", json_real_or_null(headline_pt(view, x) / 1e9));
+	}
 	if (view->run->parameters.count)
 		json_object_update_new(o, json_shape(&parameters_shape, view->run));
 	json_object_set_new(o, "tare", tare_json(view));
@@ -118,28 +91,19 @@ static json_t *comparison_json(const struct run_view *views, size_t a, size_t b,
 	return o;
 }
 
-static json_t *comparisons_json(const struct run_view *views, size_t count, size_t wanted)
+void time_json(const struct run_view *views, size_t count, size_t wanted, struct strbuf *out)
 {
-	json_t *list = json_array();
+	json_t *root = json_object(), *tare = json_shape(&tare_shape, views);
 	enum emp_measure m = several_measure(views, count);
 	size_t reference = reference_run(views, count, m, wanted);
-	for (size_t i = 0; i < count && reference < count; i++)
-		if (i != reference && views[i].result->kept[m].n)
-			json_array_append_new(list, comparison_json(views, reference, i, m));
-	return list;
-}
-
-void time_json(const struct run_view *views, size_t count, size_t reference, struct strbuf *out)
-{
-	json_t *root = json_object(), *tare = json_object();
-	json_t *results = json_array(), *failed = json_array();
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(has_measured(&views[i]) ? results : failed,
-				      result_json(&views[i]));
-	json_object_set_new(root, "results", results);
-	json_object_set_new(tare, "format", json_integer(1));
-	json_object_set_new(tare, "comparisons", comparisons_json(views, count, reference));
-	json_object_set_new(tare, "failed_runs", failed);
+	json_object_set_new(root, "results", json_array());
+	for (size_t i = 0; i < count; i++) {
+		bool measured = has_measured(&views[i]);
+		json_append(measured ? root : tare, measured ? "results" : "failed_runs",
+			    result_json(&views[i]));
+		if (reference < count && i != reference && views[i].result->kept[m].n)
+			json_append(tare, "comparisons", comparison_json(views, reference, i, m));
+	}
 	json_object_set_new(root, "tare", tare);
 	put_json(root, 2, out);
 }

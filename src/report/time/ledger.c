@@ -11,56 +11,17 @@
 #define SMALL 0.001	/* of the ET: below it a cause is part of the rest */
 #define NAME_COLUMNS 16 /* of a name in the line */
 
-/* FNV-1a */
-static uint64_t hash_of(enum sum_kind kind, enum ledger_cause cause, const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-	hash = (hash ^ (uint64_t)kind) * 0x100000001b3u;
-	hash = (hash ^ (uint64_t)cause) * 0x100000001b3u;
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-	return hash;
-}
-
-static bool is_same(const struct ledger_sum *s, const struct ledger_sum *key)
-{
-	return s->kind == key->kind && s->cause == key->cause && !strcmp(s->name, key->name);
-}
-
-/* Where it is in the slots, or the free one where it belongs; they hold an index + 1. */
-static size_t slot_of(const struct ledger_sums *s, const struct ledger_sum *key)
-{
-	size_t mask = s->slot_count - 1;
-	size_t at = (size_t)hash_of(key->kind, key->cause, key->name) & mask;
-	while (s->slots[at] && !is_same(&s->list.items[s->slots[at] - 1], key))
-		at = (at + 1) & mask;
-	return at;
-}
-
-static struct ledger_sum *sum_for(struct ledger_sums *s, const struct ledger_sum *key)
-{
-	if (s->list.count * 2 >= s->slot_count) {
-		s->slot_count = s->slot_count ? 2 * s->slot_count : 128;
-		xfree(s->slots);
-		s->slots = xcalloc(s->slot_count, sizeof *s->slots);
-		for (size_t i = 0; i < s->list.count; i++)
-			s->slots[slot_of(s, &s->list.items[i])] = i + 1;
-	}
-	size_t at = slot_of(s, key);
-	if (!s->slots[at]) {
-		array_push(&s->list, (struct ledger_sum){ .kind = key->kind,
-							  .cause = key->cause,
-							  .name = key->name,
-							  .pid = key->pid });
-		s->slots[at] = s->list.count;
-	}
-	return &s->list.items[s->slots[at] - 1];
-}
-
 static struct ledger_sum *add_sum(struct ledger_sums *s, const struct execution *x,
 				  const struct ledger_sum *one)
 {
-	struct ledger_sum *sum = sum_for(s, one);
+	uint32_t key = number_of_pair(&s->keys, (uint64_t)one->kind << 32 | one->cause,
+				      number_of_text(&s->names, one->name));
+	if (key == s->list.count)
+		array_push(&s->list, (struct ledger_sum){ .kind = one->kind,
+							  .cause = one->cause,
+							  .name = one->name,
+							  .pid = one->pid });
+	struct ledger_sum *sum = &s->list.items[key];
 	if (sum->pid != one->pid)
 		sum->pid = 0;
 	if (sum->last != s->n) {
@@ -197,8 +158,8 @@ static int compare_sums(const void *a, const void *b)
 
 static void finish_sums(struct ledger_sums *s)
 {
-	xfree(s->slots);
-	s->slots = NULL;
+	pair_numbers_release(&s->keys);
+	text_numbers_release(&s->names);
 	if (s->list.count)
 		qsort(s->list.items, s->list.count, sizeof *s->list.items, compare_sums);
 }

@@ -15,13 +15,6 @@
 #define WIDE 96		/* columns from which on a thread's interrupts have one */
 #define NAME_SHARE 1e-4 /* of the threads' time: a name with less is not worth a line */
 
-static void render(struct table *t, const struct style *style, struct strbuf *out)
-{
-	table_render(t, TABLE_TEXT,
-		     &(struct style){ .width = style->width, .colour = style->colour }, out);
-	table_free(t);
-}
-
 static void put_more(size_t more, const char *what, struct strbuf *out)
 {
 	if (more)
@@ -42,11 +35,6 @@ static struct table *new_table(const struct column *columns, size_t count,
 	return table_new(own, count);
 }
 
-static void put_footnote(const char *text, const struct style *style, struct strbuf *out)
-{
-	put_paragraph(out, &(struct paragraph){ .width = style->width, .first = "" }, text);
-}
-
 /* The sums of one kind lie together. */
 static const struct ledger_sum *sums_of(const struct ledger_sums *s, enum sum_kind kind,
 					size_t *count)
@@ -61,25 +49,6 @@ static const struct ledger_sum *sums_of(const struct ledger_sums *s, enum sum_ki
 }
 
 /* ---- causes ---- */
-
-static struct table *causes_table(const struct ledger_sums *s, const struct style *style)
-{
-	struct column columns[MOST_COLUMNS] = { { "cause", "Cause", COLUMN_TEXT },
-						{ "name", "Name", COLUMN_TEXT } };
-	size_t n = 2;
-	columns[n++] = (struct column){ "wall", s->threads ? "Elapsed" : "Time", COLUMN_DURATION,
-					.digits = 3 };
-	columns[n++] = (struct column){ "share", "Share", COLUMN_PERCENT };
-	if (s->threads)
-		columns[n++] =
-			(struct column){ "threads", "Threads", COLUMN_DURATION, .digits = 3 };
-	columns[n++] = (struct column){ "count", "Count", COLUMN_TEXT, .right = true };
-	if (s->n > 1) {
-		columns[n++] = (struct column){ "worst", "Worst", COLUMN_DURATION, .digits = 3 };
-		columns[n++] = (struct column){ "execution", "#", COLUMN_COUNT };
-	}
-	return new_table(columns, n, style);
-}
 
 static void add_count(struct table *t, double mean)
 {
@@ -104,11 +73,9 @@ static void add_row(const struct ledger_sums *s, struct table *t, const char *ca
 	table_add_text(t, name);
 	table_add_number(t, ns[0] / n);
 	table_add_number(t, ns[0] / (double)s->wall_total_ns);
-	if (s->threads)
-		table_add_number(t, ns[1] / n);
+	table_add_number(t, s->threads ? ns[1] / n : NAN);
 	add_count(t, count / n);
-	if (s->n == 1)
-		return;
+	worst = s->n > 1 ? worst : 0;
 	table_add_number(t, worst ? (double)worst_ns : NAN);
 	if (worst)
 		table_add_count(t, worst);
@@ -116,44 +83,42 @@ static void add_row(const struct ledger_sums *s, struct table *t, const char *ca
 		table_add_absent(t);
 }
 
-static void add_name(const struct ledger_sums *s, struct table *t, const struct ledger_sum *sum)
-{
-	char name[96];
-	double ns[2] = { s->threads ? NAN : (double)sum->ns, (double)sum->ns };
-	if (sum->pid)
-		snprintf(name, sizeof name, "%s (pid %d)", sum->name, sum->pid);
-	else
-		snprintf(name, sizeof name, "%s", sum->name);
-	add_row(s, t, "", name, ns, (double)sum->count, sum->worst_ns, sum->worst);
-}
-
 static void add_names(const struct ledger_sums *s, struct table *t, enum ledger_cause c)
 {
 	size_t count, shown = 0;
 	const struct ledger_sum *sums = sums_of(s, SUM_ENTRY, &count);
 	double least = NAME_SHARE * (double)ledger_account_sum(&s->subject);
-	for (size_t i = 0; i < count && shown < MOST_NAMES; i++)
-		if (sums[i].cause == c && *sums[i].name && (double)sums[i].ns > least) {
-			add_name(s, t, &sums[i]);
-			shown++;
-		}
-}
-
-static void add_split(const struct ledger_sums *s, struct table *t)
-{
-	uint64_t user = ledger_account_user_ns(&s->subject);
-	if (user == UINT64_MAX)
-		return;
-	for (int kernel = 0; kernel < 2; kernel++) {
+	uint64_t user = c == LEDGER_RUN ? ledger_account_user_ns(&s->subject) : UINT64_MAX;
+	for (int kernel = 0; kernel < 2 && user != UINT64_MAX; kernel++) {
 		double part = (double)(kernel ? s->subject.ns[LEDGER_RUN] - user : user);
 		double ns[2] = { s->threads ? NAN : part, part };
 		add_row(s, t, "", kernel ? "kernel (sampled)" : "user (sampled)", ns, NAN, 0, 0);
+	}
+	for (size_t i = 0; i < count && shown < MOST_NAMES; i++) {
+		const struct ledger_sum *sum = &sums[i];
+		char name[96];
+		double ns[2] = { s->threads ? NAN : (double)sum->ns, (double)sum->ns };
+		if (sum->cause != c || !*sum->name || (double)sum->ns <= least)
+			continue;
+		snprintf(name, sizeof name, sum->pid ? "%s (pid %d)" : "%s", sum->name, sum->pid);
+		add_row(s, t, "", name, ns, (double)sum->count, sum->worst_ns, sum->worst);
+		shown++;
 	}
 }
 
 static void put_causes(const struct ledger_sums *s, const struct style *style, struct strbuf *out)
 {
-	struct table *t = causes_table(s, style);
+	const struct column columns[] = {
+		{ "cause", "Cause", COLUMN_TEXT },
+		{ "name", "Name", COLUMN_TEXT },
+		{ "wall", s->threads ? "Elapsed" : "Time", COLUMN_DURATION, .digits = 3 },
+		{ "share", "Share", COLUMN_PERCENT },
+		{ "threads", "Threads", COLUMN_DURATION, .digits = 3, .if_any = true },
+		{ "count", "Count", COLUMN_TEXT, .right = true },
+		{ "worst", "Worst", COLUMN_DURATION, .digits = 3, .if_any = true },
+		{ "execution", "#", COLUMN_COUNT, .if_any = true },
+	};
+	struct table *t = new_table(columns, sizeof columns / sizeof *columns, style);
 	bool told[LEDGER_CAUSES] = { false };
 	for (;;) {
 		enum ledger_cause next = LEDGER_CAUSES;
@@ -167,20 +132,15 @@ static void put_causes(const struct ledger_sums *s, const struct style *style, s
 		double ns[2] = { (double)s->wall_ns[next], (double)s->subject.ns[next] };
 		add_row(s, t, ledger_causes[next].name, "", ns, (double)s->subject.count[next],
 			s->worst_ns[next], s->worst[next]);
-		if (next == LEDGER_RUN)
-			add_split(s, t);
 		add_names(s, t, next);
 	}
-	render(t, style, out);
+	table_put(t, style, out);
 	if (!s->threads)
 		return;
-	struct strbuf text = { 0 };
-	strbuf_puts(&text, "Elapsed: when anything of it ran, or else what all of it waited for. "
-			   "Threads: summed over them, as are names and counts.");
-	if (s->n > 1)
-		strbuf_puts(&text, " Worst: of a cause elapsed, of a name summed.");
-	put_footnote(strbuf_text(&text), style, out);
-	strbuf_release(&text);
+	put_wrapped(out, style, "", 0,
+		    "Elapsed: when anything of it ran, or else what all of it waited for. "
+		    "Threads: summed over them, as are names and counts.%s",
+		    s->n > 1 ? " Worst: of a cause elapsed, of a name summed." : "");
 }
 
 /* ---- processes, threads, others ---- */
@@ -215,7 +175,7 @@ static void put_processes(const struct ledger_sums *s, const struct style *style
 		table_add_number(t, (all - (double)p->ns - queued) / n);
 	}
 	strbuf_puts(out, "\nThe subject's processes\n");
-	render(t, style, out);
+	table_put(t, style, out);
 	put_more(count > MOST_ROWS ? count - MOST_ROWS : 0, "name", out);
 }
 
@@ -263,18 +223,16 @@ static void add_wait(struct table *t, const struct ledger *l, size_t thread,
 
 static void put_threads(const struct ledger *l, const struct style *style, struct strbuf *out)
 {
-	bool wide = style->width >= WIDE;
-	size_t n = 0;
-	struct column columns[MOST_COLUMNS] = { { "name", "Thread", COLUMN_TEXT } };
-	columns[++n] = (struct column){ "tid", "Tid", COLUMN_COUNT };
-	columns[++n] = (struct column){ "pid", "Pid", COLUMN_COUNT };
-	columns[++n] = (struct column){ "life", "Life", COLUMN_DURATION, .digits = 3 };
-	columns[++n] = (struct column){ "run", "Run", COLUMN_DURATION, .digits = 3 };
-	if (wide)
-		columns[++n] = (struct column){ "interrupted", "Irq, steal", COLUMN_DURATION,
-						.digits = 3 };
-	columns[++n] = (struct column){ "queued", "Queued", COLUMN_DURATION, .digits = 3 };
-	columns[++n] = (struct column){ "wait", "Waited most", COLUMN_TEXT };
+	static const struct column columns[] = {
+		{ "name", "Thread", COLUMN_TEXT },
+		{ "tid", "Tid", COLUMN_COUNT },
+		{ "pid", "Pid", COLUMN_COUNT },
+		{ "life", "Life", COLUMN_DURATION, .digits = 3 },
+		{ "run", "Run", COLUMN_DURATION, .digits = 3 },
+		{ "interrupted", "Irq, steal", COLUMN_DURATION, .digits = 3, .from = WIDE },
+		{ "queued", "Queued", COLUMN_DURATION, .digits = 3 },
+		{ "wait", "Waited most", COLUMN_TEXT },
+	};
 	size_t count = l->threads.count;
 	if (!count)
 		return;
@@ -284,7 +242,7 @@ static void put_threads(const struct ledger *l, const struct style *style, struc
 			ledger_account_on_cpu_ns(&l->threads.items[i].account), i
 		};
 	qsort(ranked, count, sizeof *ranked, compare_threads);
-	struct table *t = new_table(columns, n + 1, style);
+	struct table *t = new_table(columns, sizeof columns / sizeof *columns, style);
 	for (size_t i = 0; i < count && i < 2 * MOST_ROWS; i++) {
 		const struct ledger_thread *th = &l->threads.items[ranked[i].index];
 		table_add_text(t, th->name);
@@ -292,14 +250,12 @@ static void put_threads(const struct ledger *l, const struct style *style, struc
 		table_add_count(t, th->tgid);
 		table_add_number(t, (double)(th->end_ns - th->begin_ns));
 		table_add_number(t, (double)th->account.ns[LEDGER_RUN]);
-		if (wide)
-			table_add_number(t,
-					 (double)(ranked[i].on_cpu - th->account.ns[LEDGER_RUN]));
+		table_add_number(t, (double)(ranked[i].on_cpu - th->account.ns[LEDGER_RUN]));
 		table_add_number(t, (double)th->account.ns[LEDGER_QUEUED]);
 		add_wait(t, l, ranked[i].index, style);
 	}
 	strbuf_puts(out, "\nThe subject's threads\n");
-	render(t, style, out);
+	table_put(t, style, out);
 	put_more((count > 2 * MOST_ROWS ? count - 2 * MOST_ROWS : 0) + l->unlisted, "thread", out);
 	xfree(ranked);
 }
@@ -335,10 +291,10 @@ static void put_others(const struct ledger_sums *s, const struct style *style, s
 		table_add_number(t, (double)o->longest_ns);
 	}
 	strbuf_puts(out, "\nOthers that ran meanwhile\n");
-	render(t, style, out);
+	table_put(t, style, out);
 	put_more(count > MOST_ROWS ? count - MOST_ROWS : 0, "name", out);
 	if (s->threads)
-		put_footnote("Delays are summed over the subject's threads.", style, out);
+		put_wrapped(out, style, "", 0, "Delays are summed over the subject's threads.");
 }
 
 static void put_cost(const struct ledger_sums *s, const struct style *style, struct strbuf *out)
@@ -351,20 +307,17 @@ static void put_cost(const struct ledger_sums *s, const struct style *style, str
 	format_duration(events > 0 ? s->cost_ns / events : 0, 3, TIME_UNIT_NANOSECOND, each);
 	format_duration(s->subject_cost_ns / n, 3, style->unit, subject);
 	format_percent(s->subject_cost_ns / (double)s->wall_total_ns, share);
-	struct strbuf text = { 0 };
-	strbuf_printf(&text,
-		      "%.0f events of %s: %s on the whole machine, %s (%s of the elapsed time) "
-		      "where the subject ran",
-		      events / n, each, cost, subject, share);
+	struct strbuf own = { 0 };
 	if (s->self_ns != ABSENT_NS) {
 		format_duration((double)s->self_ns / n, 3, style->unit, self);
-		strbuf_printf(&text, "; tare itself used %s of CPU meanwhile", self);
+		strbuf_printf(&own, "; tare itself used %s of CPU meanwhile", self);
 	}
-	strbuf_puts(&text, ". Nothing is taken off for it.");
-	struct paragraph p = { .width = style->width, .first = "tare's own cost: ", .indent = 2 };
 	strbuf_putc(out, '\n');
-	put_paragraph(out, &p, strbuf_text(&text));
-	strbuf_release(&text);
+	put_wrapped(out, style, "tare's own cost: ", 2,
+		    "%.0f events of %s: %s on the whole machine, %s (%s of the elapsed time) "
+		    "where the subject ran%s. Nothing is taken off for it.",
+		    events / n, each, cost, subject, share, strbuf_text(&own));
+	strbuf_release(&own);
 }
 
 static void put_title(const struct run_view *view, size_t only, const struct ledger_sums *s,
@@ -406,11 +359,7 @@ bool time_ledger(const struct run_view *view, size_t only, const struct style *g
 			strbuf_printf(&note, "%sthe shell (%s) is in the ledger, not taken off",
 				      note.length ? "; " : "", run->shell);
 		if (note.length)
-			put_paragraph(
-				out,
-				&(struct paragraph){
-					.width = style.width, .first = "Note: ", .indent = 2 },
-				strbuf_text(&note));
+			put_wrapped(out, &style, "Note: ", 2, "%s", strbuf_text(&note));
 		strbuf_release(&note);
 		put_processes(&s, &style, out);
 		if (only != LEDGER_OF_KEPT)

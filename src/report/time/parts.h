@@ -1,15 +1,15 @@
-/* Parts of the block of one run, beside those in text.c: private to report/time/. */
+/* Parts of the block of one run, in addition to those in text.c. Private to report/time/. */
 #ifndef TARE_REPORT_TIME_PARTS_H
 #define TARE_REPORT_TIME_PARTS_H
 
 #include "report/time/report.h"
 
-/* How many were measured and kept, and those dropped with their reasons. */
+/* How many were measured and kept, and why others were dropped. */
 void put_executions(const struct run_view *view, const struct style *style, struct strbuf *out);
 
-/* What rule (I) went by; nothing where the machine has no cutoffs. */
+/* The cutoffs that rule (I) used; nothing if the machine has none. */
 void put_cutoffs(const struct run_view *view, const struct style *style, struct strbuf *out);
-/* Whether the conditions of the version of EMP that was asked for were met. */
+/* Whether the conditions of the requested version of EMP were met. */
 void put_emp_version(const struct run_view *view, const struct style *style, struct strbuf *out);
 /* What was made quiet for the run. */
 void put_quiet(const struct run_view *view, const struct style *style, struct strbuf *out);

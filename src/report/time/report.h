@@ -1,5 +1,5 @@
-/* The report of `tare time` and `tare show`: one run, or several of one command line. Live and
- * stored runs take the same path. Everything is added to a strbuf; nothing is printed here. */
+/* The report of `tare time` and `tare show`: one run, or several of one command line. New and
+ * stored runs take the same path. Everything is appended to a strbuf; nothing is printed here. */
 #ifndef TARE_REPORT_TIME_REPORT_H
 #define TARE_REPORT_TIME_REPORT_H
 
@@ -16,54 +16,52 @@
 /* All borrowed. */
 struct run_view {
 	const struct run *run;
-	const struct execution *executions; /* with processes where they are loaded */
+	const struct execution *executions; /* with processes if they are loaded */
 	size_t count;
-	const struct emp_result *result; /* of emp_judge() over these executions */
+	const struct emp_result *result; /* from emp_judge() over these executions */
 	const struct machine *machine;	 /* may be NULL */
 };
 
-/* Where several runs are compared, `reference` is the one (from 1) that the others are compared
- * with; 0: the fastest. */
+/* `reference` is the run (from 1) that several others are compared with; 0: the fastest. */
 
-/* For people: a block for each run, then, for two runs or more, the summary. */
+/* For people: a block for each run, then a summary of two or more runs. */
 void time_text(const struct run_view *views, size_t count, size_t reference,
 	       const struct style *style, struct strbuf *out);
-/* The parts of it, for printing each block when its run ends; number counts from 1. */
-enum time_said {			 /* by the block before, and not repeated */
+/* Its parts, for printing each block when its run ends. number counts from 1. */
+enum time_said {			 /* said in an earlier block, and not repeated */
 		 TIME_NOT_SEEN_SAID = 1, /* what this back end does not see */
-		 TIME_LEDGER_SAID = 2,	 /* what the kernel does not tell the ledger */
+		 TIME_LEDGER_SAID = 2,	 /* what the kernel does not report to the ledger */
 };
 void time_text_run(const struct run_view *view, size_t number, unsigned said,
 		   const struct style *style, struct strbuf *out);
 void time_text_summary(const struct run_view *views, size_t count, size_t reference,
 		       const struct style *style, struct strbuf *out);
 
-/* `--ledger`: the mean over the kept executions, or that of the execution with index `only`, with
- * its threads where they are loaded. False, and nothing added, when there is none. */
+/* For `--ledger`: the mean ledger of the kept executions, or that of the execution with index
+ * `only`, with its threads if loaded. Returns false, and appends nothing, if there is none. */
 #define LEDGER_OF_KEPT SIZE_MAX
 bool time_ledger(const struct run_view *view, size_t only, const struct style *style,
 		 struct strbuf *out);
 
-/* The exports below leave out runs without any measured execution, which have no figures; JSON has
- * them under tare.failed_runs. */
+/* The exports below omit runs without a measured execution, which have no figures; JSON lists them
+ * under tare.failed_runs. */
 /* A superset of hyperfine's export; docs/schema/time.schema.json. */
 void time_json(const struct run_view *views, size_t count, size_t reference, struct strbuf *out);
-/* hyperfine's columns (seconds, over every measured execution), then tare's (ns, kept ones). */
+/* hyperfine's columns (seconds, over all measured executions), then tare's (ns, over kept ones). */
 void time_csv(const struct run_view *views, size_t count, struct strbuf *out);
-/* hyperfine's table with columns of process time beside it: TABLE_MARKDOWN, _ASCIIDOC, _ORGMODE or
- * _TEXT. */
+/* hyperfine's table plus process time: TABLE_MARKDOWN, _ASCIIDOC, _ORGMODE or _TEXT. */
 void time_markup(const struct run_view *views, size_t count, size_t reference,
 		 const struct style *style, enum table_format format, struct strbuf *out);
 
-/* One row for each execution, for `tare export`; the caller renders and frees. Times are as
- * recorded; et_less_shell_ns and pt_less_shell_ns are what the protocol summarises. Where one of
- * them has a ledger, its wall view follows, a column for each cause. */
+/* One row per execution, for `tare export`. The caller renders and frees it. Times are as recorded;
+ * et_less_shell_ns and pt_less_shell_ns are what the protocol summarises. If an execution has a
+ * ledger, its wall view follows, one column per cause. */
 struct table *time_executions(const struct run_view *views, size_t count);
-/* The same for people, one run in 80 columns: ET and PT (the shell taken off), peak memory, forced
- * switches, and why an execution was dropped. */
+/* Like time_executions(), for people, one run in 80 columns: ET and PT (without the shell), peak
+ * memory, forced switches, and why an execution was dropped. */
 struct table *time_executions_brief(const struct run_view *view);
-/* One row for each name and role of the processes seen in the measured executions, the subject's
- * first, then by time on a CPU; the caller renders and frees. */
+/* One row per name and role of the processes seen in the measured executions: the subject's first,
+ * then by CPU time. The caller renders and frees it. */
 struct table *time_processes(const struct run_view *view);
 
 #endif

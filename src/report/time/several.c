@@ -84,6 +84,15 @@ struct hyperfine hyperfine_of(const struct run_view *view)
 				   .max = s.max / second };
 }
 
+double headline_pt(const struct run_view *view, const struct execution *x)
+{
+	enum emp_measure headline = view->result->headline;
+	if (headline < EMP_PT_NET || headline > EMP_PT_TICK)
+		return NAN;
+	enum grade g = (enum grade)(headline - EMP_PT_NET);
+	return x->pt_ns[g] == ABSENT_NS ? NAN : less_shell(x->pt_ns[g], view->run->shell_pt_ns[g]);
+}
+
 size_t fastest(const struct run_view *views, size_t count, enum emp_measure m)
 {
 	size_t best = count;

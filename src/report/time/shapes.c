@@ -23,7 +23,7 @@ static const struct field shell_fields[] = {
 	  .json = "pt_ns.", .limit = GRADES, .names = grade_names, .item = FIELD_NS),
 	{ 0 },
 };
-const struct shape shell_shape = { "shell", NULL, shell_fields };
+static const struct shape shell_shape = { "shell", NULL, shell_fields };
 #undef X
 
 /* A place of emp_result.kept; the same place of unfiltered is as far from it for every measure. */
@@ -98,7 +98,7 @@ static const struct field protocol_fields[] = {
 	  .limit = sizeof(struct emp_warning)),
 	{ 0 },
 };
-const struct shape protocol_shape = { "protocol", NULL, protocol_fields };
+static const struct shape protocol_shape = { "protocol", NULL, protocol_fields };
 #undef MEASURE
 #undef X
 
@@ -123,7 +123,7 @@ static const struct field mean_entry_fields[] = {
 	MEAN(count, "count"),
 	{ 0 },
 };
-const struct shape mean_entry_shape = { "mean_entry", NULL, mean_entry_fields };
+static const struct shape mean_entry_shape = { "mean_entry", NULL, mean_entry_fields };
 
 static const struct field mean_other_fields[] = {
 	{ "", FIELD_SPLICE, .shape = &named_mean_shape },
@@ -135,7 +135,7 @@ static const struct field mean_other_fields[] = {
 	MEAN(io_delayed_ns, "io_delayed_ns"),
 	{ 0 },
 };
-const struct shape mean_other_shape = { "mean_other", NULL, mean_other_fields };
+static const struct shape mean_other_shape = { "mean_other", NULL, mean_other_fields };
 #undef X
 
 #define X(member, ...) FACT(struct ledger_means, member, __VA_ARGS__)
@@ -250,7 +250,7 @@ static const struct field result_fields[] = {
 	{ "tare", FIELD_OBJECT, .shape = &run_shape, .flags = FIELD_BY_HAND },
 	{ 0 },
 };
-const struct shape result_shape = { "result", NULL, result_fields };
+static const struct shape result_shape = { "result", NULL, result_fields };
 
 #define X(member, ...) FACT(struct emp_comparison, member, __VA_ARGS__)
 static const struct field ratio_fields[] = {
@@ -315,7 +315,7 @@ static const struct field version_fields[] = {
 	X(et, "et", SUMMARY),
 	{ 0 },
 };
-const struct shape version_shape = { "version", NULL, version_fields };
+const struct shape version_shape = { "emp_version", NULL, version_fields };
 #undef X
 
 #define X(member, ...) FACT(struct emp_size_row, member, __VA_ARGS__)
@@ -330,7 +330,7 @@ static const struct field size_fields[] = {
 	X(et, "et", SUMMARY),
 	{ 0 },
 };
-const struct shape size_shape = { "size", NULL, size_fields };
+const struct shape size_shape = { "emp_size", NULL, size_fields };
 #undef X
 
 static const struct field emp_fields[] = {
@@ -362,7 +362,7 @@ static const struct field name_fields[] = {
 	X(base_count, "median_count", FIELD_U64, NULL),
 	{ 0 },
 };
-const struct shape name_shape = { "name", NULL, name_fields };
+static const struct shape name_shape = { "difference_name", NULL, name_fields };
 #undef X
 
 #define X(member, ...) FACT(struct difference_cause, member, __VA_ARGS__)
@@ -379,7 +379,7 @@ static const struct field explain_thread_fields[] = {
 	  .limit = sizeof(struct difference_name)),
 	{ 0 },
 };
-const struct shape explain_thread_shape = { "explain_thread", NULL, explain_thread_fields };
+const struct shape explain_thread_shape = { "difference_cause", NULL, explain_thread_fields };
 #undef X
 
 static const struct field contribution_fields[] = {
@@ -388,7 +388,7 @@ static const struct field contribution_fields[] = {
 	  .meaning = "The same as a sentence." },
 	{ 0 },
 };
-const struct shape contribution_shape = { "contribution", NULL, contribution_fields };
+static const struct shape contribution_shape = { "contribution", NULL, contribution_fields };
 
 #define X(member, ...) FACT(struct explained, member, __VA_ARGS__)
 static const struct field explained_fields[] = {

@@ -3,17 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct share *share_for(struct shares *s, const struct process *p)
-{
-	for (size_t i = 0; i < s->list.count; i++) {
-		struct share *share = &s->list.items[i];
-		if (share->role == p->role && !strcmp(share->name, p->name))
-			return share;
-	}
-	array_push(&s->list, (struct share){ .name = p->name, .role = p->role });
-	return &s->list.items[s->list.count - 1];
-}
-
 static void add_execution(struct shares *s, const struct execution *x)
 {
 	s->executions++;
@@ -22,7 +11,13 @@ static void add_execution(struct shares *s, const struct execution *x)
 	s->window_ns += longer ? x->tree_ns : x->et_ns;
 	for (size_t i = 0; i < x->processes.count; i++) {
 		const struct process *p = &x->processes.items[i];
-		struct share *share = share_for(s, p);
+		size_t k = 0;
+		while (k < s->list.count && (s->list.items[k].role != p->role ||
+					     strcmp(s->list.items[k].name, p->name) != 0))
+			k++;
+		if (k == s->list.count)
+			array_push(&s->list, (struct share){ .name = p->name, .role = p->role });
+		struct share *share = &s->list.items[k];
 		if (share->last != s->executions) {
 			share->last = s->executions;
 			share->executions++;

@@ -20,23 +20,6 @@ static void put_title(struct strbuf *out, const struct style *style, const struc
 	xfree(safe);
 }
 
-/* The ratio is turned so that it is never below 1: nobody reads "0.8 times faster". */
-struct relation {
-	bool slower; /* the reference is the slower one */
-	double ratio, low, high, sigma;
-};
-
-static void relate(const struct summary *a, const struct summary *b, const struct emp_comparison *c,
-		   struct relation *out)
-{
-	bool slower = c->ratio < 1 && c->ratio > 0;
-	out->slower = slower;
-	out->ratio = slower ? 1 / c->ratio : c->ratio;
-	out->low = slower ? 1 / c->ratio_high : c->ratio_low;
-	out->high = slower ? 1 / c->ratio_low : c->ratio_high;
-	out->sigma = slower ? ratio_sigma(b, a) : ratio_sigma(a, b);
-}
-
 static void put_relation(const struct run_view *a, const struct run_view *b, enum emp_measure m,
 			 const struct style *style, struct strbuf *out)
 {
@@ -44,28 +27,33 @@ static void put_relation(const struct run_view *a, const struct run_view *b, enu
 	double *x = emp_values(a->run, a->executions, a->result, m, &n_a);
 	double *y = emp_values(b->run, b->executions, b->result, m, &n_b);
 	struct emp_comparison c = { 0 };
-	struct relation r;
+	const struct summary *s_a = &a->result->kept[m], *s_b = &b->result->kept[m];
 	emp_compare(x, n_a, y, n_b, &c);
-	relate(&a->result->kept[m], &b->result->kept[m], &c, &r);
+	/* turned so that it is never below 1: nobody reads "0.8 times faster" */
+	bool slower = c.ratio < 1 && c.ratio > 0; /* the reference is the slower one */
+	double ratio = slower ? 1 / c.ratio : c.ratio;
+	double low = slower ? 1 / c.ratio_high : c.ratio_low;
+	double high = slower ? 1 / c.ratio_low : c.ratio_high;
+	double sigma = slower ? ratio_sigma(s_b, s_a) : ratio_sigma(s_a, s_b);
 	free(x);
 	free(y);
 
 	struct strbuf line = { 0 };
-	if (!isfinite(r.ratio)) {
+	if (!isfinite(ratio)) {
 		strbuf_puts(out, "    no ratio to ");
 		put_title(out, style, b->run, style->width - 16 - 30);
 		strbuf_puts(out, ": no time above the shell's\n");
 		return;
 	}
-	bool spread = n_a > 1 && n_b > 1 && isfinite(r.sigma) && r.sigma > 0;
-	int decimals = ratio_decimals(spread ? r.sigma : 0);
-	if (r.ratio >= 1e6)
-		strbuf_printf(&line, "    %.1e", r.ratio);
+	bool spread = n_a > 1 && n_b > 1 && isfinite(sigma) && sigma > 0;
+	int decimals = ratio_decimals(spread ? sigma : 0);
+	if (ratio >= 1e6)
+		strbuf_printf(&line, "    %.1e", ratio);
 	else
-		strbuf_printf(&line, "    %.*f", decimals, r.ratio);
-	if (spread && r.ratio < 1e6)
-		strbuf_printf(&line, " ± %.*f", decimals, r.sigma);
-	strbuf_printf(&line, " times %s than ", r.slower ? "slower" : "faster");
+		strbuf_printf(&line, "    %.*f", decimals, ratio);
+	if (spread && ratio < 1e6)
+		strbuf_printf(&line, " ± %.*f", decimals, sigma);
+	strbuf_printf(&line, " times %s than ", slower ? "slower" : "faster");
 	size_t used = text_width(strbuf_text(&line));
 	strbuf_puts(out, strbuf_text(&line));
 	put_title(out, style, b->run, style->width - used);
@@ -74,11 +62,11 @@ static void put_relation(const struct run_view *a, const struct run_view *b, enu
 	if (n_a < 2 || n_b < 2 || !isfinite(c.p))
 		return;
 	char p[WORDS];
-	int finer = ratio_decimals((r.high - r.low) / 4);
+	int finer = ratio_decimals((high - low) / 4);
 	format_p(c.p, p);
 	strbuf_puts(&line, c.significant ? "" : "not significant: ");
-	if (r.ratio < 1e6)
-		strbuf_printf(&line, "95%% [%.*f, %.*f], ", finer, r.low, finer, r.high);
+	if (ratio < 1e6)
+		strbuf_printf(&line, "95%% [%.*f, %.*f], ", finer, low, finer, high);
 	strbuf_printf(&line, "%s, %s", p, c.test ? c.test : "?");
 	struct paragraph paragraph = {
 		.width = style->width, .indent = 6, .first = "      ", .colour = NULL

@@ -27,19 +27,6 @@ static const enum emp_measure summarised[] = { EMP_ET, EMP_PT_NET, EMP_PT_EXEC, 
 /* The names of all runs' parameters, each once, borrowed. */
 typedef ARRAY(const char *) parameter_names;
 
-static void parameters_of(const struct run_view *views, size_t count, parameter_names *names)
-{
-	for (size_t i = 0; i < count; i++)
-		for (size_t j = 0; j < views[i].run->parameters.count; j++) {
-			const char *name = views[i].run->parameters.items[j].name;
-			size_t k = 0;
-			while (k < names->count && strcmp(names->items[k], name) != 0)
-				k++;
-			if (k == names->count)
-				array_push(names, name);
-		}
-}
-
 static const char *parameter_value(const struct run *run, const char *name)
 {
 	for (size_t i = 0; i < run->parameters.count; i++)
@@ -86,7 +73,15 @@ static void add_summary(struct table *t, const struct summary *s, bool present)
 void time_csv(const struct run_view *views, size_t count, struct strbuf *out)
 {
 	parameter_names parameters = { 0 };
-	parameters_of(views, count, &parameters);
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < views[i].run->parameters.count; j++) {
+			const char *name = views[i].run->parameters.items[j].name;
+			size_t k = 0;
+			while (k < parameters.count && strcmp(parameters.items[k], name) != 0)
+				k++;
+			if (k == parameters.count)
+				array_push(&parameters, name);
+		}
 	struct table *t = runs_table(&parameters);
 	for (size_t i = 0; i < count; i++) {
 		const struct emp_result *r = views[i].result;
@@ -242,16 +237,6 @@ static bool has_ledger(const struct run_view *views, size_t count)
 			if (views[i].executions[j].ledger.present)
 				return true;
 	return false;
-}
-
-/* Process time at the grade the result uses, the shell taken off; NAN where it was not seen. */
-static double headline_pt(const struct run_view *view, const struct execution *x)
-{
-	enum emp_measure headline = view->result->headline;
-	if (headline < EMP_PT_NET || headline > EMP_PT_TICK)
-		return NAN;
-	enum grade g = (enum grade)(headline - EMP_PT_NET);
-	return x->pt_ns[g] == ABSENT_NS ? NAN : less_shell(x->pt_ns[g], view->run->shell_pt_ns[g]);
 }
 
 struct table *time_executions(const struct run_view *views, size_t count)

@@ -16,23 +16,6 @@
 
 #define MOST_BINS 40 /* columns that a histogram has */
 
-static void put_heading(const struct run_view *view, size_t number, const struct style *style,
-			struct strbuf *out)
-{
-	char first[WORDS];
-	snprintf(first, sizeof first, "Command %zu: ", number);
-	struct paragraph p = { .width = style->width,
-			       .indent = 2,
-			       .lines = 6,
-			       .first = first,
-			       .colour = style->colour ? BOLD : NULL };
-	put_paragraph(out, &p, run_title(view->run));
-	if (view->run->command && strcmp(run_title(view->run), view->run->command) != 0)
-		put_labelled(out, style, "  Command line", NULL, view->run->command);
-	if (view->run->tags && *view->run->tags)
-		put_labelled(out, style, "  Tags", NULL, view->run->tags);
-}
-
 /* One character a bin, its height the bin's count. */
 static void put_histogram(const struct run_view *view, enum emp_measure m,
 			  const struct style *style, struct row *row)
@@ -79,32 +62,18 @@ static void spread_row(const struct summary *s, const struct scale *scale, struc
 	snprintf(row->right, sizeof row->right, "range %.60s … %.60s %s", a, b, scale->unit);
 }
 
-/* PT stands in ET's unit, so that the two compare at a glance, unless it is far smaller. */
-static enum time_unit figure_unit(const struct emp_result *r, const struct summary *s,
-				  const struct style *style)
-{
-	enum time_unit et = natural_unit(r->kept[EMP_ET].mean);
-	if (style->unit != TIME_UNIT_AUTO)
-		return style->unit;
-	return s->mean >= 0.1 * scale_for(0, et).ns ? et : natural_unit(s->mean);
-}
-
-static const char *without_rules(const struct emp_result *r)
-{
-	return !r->dropped[EMP_CUTOFF]	  ? "    without rule II"
-	       : !r->dropped[EMP_OUTSIDE] ? "    without rule I"
-					  : "    without rules I, II";
-}
-
 static void measure_rows(const struct run_view *view, enum emp_measure m, const struct style *style,
 			 struct rows *rows)
 {
 	const struct emp_result *r = view->result;
 	const struct summary *s = &r->kept[m];
-	enum time_unit unit = figure_unit(r, s, style);
+	/* PT stands in ET's unit, so that the two compare at a glance, unless it is far smaller */
+	enum time_unit et = natural_unit(r->kept[EMP_ET].mean), unit = style->unit;
 	char label[WORDS];
 	if (!r->present[m] || !s->n)
 		return;
+	if (unit == TIME_UNIT_AUTO)
+		unit = s->mean >= 0.1 * scale_for(0, et).ns ? et : natural_unit(s->mean);
 	snprintf(label, sizeof label, "  %s", measure_title(m));
 	label[2] = (char)(label[2] - 'a' + 'A');
 	struct scale scale = scale_of_summary(s, unit);
@@ -115,7 +84,10 @@ static void measure_rows(const struct run_view *view, enum emp_measure m, const 
 		spread_row(s, &scale, rows);
 	if (r->dropped[EMP_CUTOFF] || r->dropped[EMP_OUTSIDE]) {
 		scale = scale_of_summary(&r->unfiltered[m], unit);
-		mean_row(&r->unfiltered[m], &scale, rows_add(rows, without_rules(r)));
+		mean_row(&r->unfiltered[m], &scale,
+			 rows_add(rows, !r->dropped[EMP_CUTOFF]	   ? "    without rule II"
+					: !r->dropped[EMP_OUTSIDE] ? "    without rule I"
+								   : "    without rules I, II"));
 	}
 	if (s->n >= 5 && s->max > s->min) {
 		row = rows_add(rows, "");
@@ -185,9 +157,7 @@ static void put_subject(const struct run_view *view, const struct style *style, 
 		text_bytes((double)rss, bytes, sizeof bytes);
 		strbuf_printf(&text, "%s%s at most", text.length ? ", " : "", bytes);
 	}
-	if (text.length)
-		put_labelled(out, style, "  Subject", NULL, strbuf_text(&text));
-	strbuf_release(&text);
+	put_labelled_text(out, style, "  Subject", NULL, &text);
 }
 
 /* The mean of a measure over the kept executions; NAN unless every one of them has it. */
@@ -214,22 +184,6 @@ static void put_count(struct strbuf *out, double mean, const char *one, const ch
 		strbuf_printf(out, "%s%.0f %s", out->length ? ", " : "", n, n == 1 ? one : many);
 }
 
-/* Of the time its threads waited for a CPU, what they had it themselves; 0 without ledgers. */
-static double own_delay(const struct run_view *view)
-{
-	double sum = 0;
-	size_t n = 0;
-	for (size_t i = 0; i < view->count; i++) {
-		const struct ledger *l = &view->executions[i].ledger;
-		n += is_kept(view, i);
-		for (size_t j = 0; is_kept(view, i) && j < l->entries.count; j++)
-			if (l->entries.items[j].cause == LEDGER_QUEUED &&
-			    !strcmp(l->entries.items[j].name, "itself"))
-				sum += (double)l->entries.items[j].ns;
-	}
-	return n ? sum / (double)n : 0;
-}
-
 /* Only what is worth a look: a wait of 1 % of what the tree was ready for, a page read from disk.
  * The waits are of every task of the tree, so the elapsed time is no measure for them. */
 static void put_delays(const struct run_view *view, const struct style *style, struct strbuf *out)
@@ -238,7 +192,17 @@ static void put_delays(const struct run_view *view, const struct style *style, s
 	char time[WORDS], share[WORDS];
 	double delay = kept_mean(view, TASK_RUN_DELAY), block = kept_mean(view, TASK_BLKIO_DELAY);
 	double ready = kept_mean(view, TASK_EXEC) + delay;
-	delay = fmax(delay - own_delay(view), 0);
+	struct ledger_sums s;
+	/* of the time its threads waited for a CPU, what they had it themselves */
+	ledger_sums_of(view, LEDGER_OF_KEPT, &s);
+	for (size_t i = 0; i < s.list.count; i++) {
+		const struct ledger_sum *sum = &s.list.items[i];
+		if (sum->kind == SUM_ENTRY && sum->cause == LEDGER_QUEUED &&
+		    !strcmp(sum->name, "itself"))
+			delay = fmax(delay - (double)sum->ns / (double)view->result->kept[EMP_ET].n,
+				     0);
+	}
+	ledger_sums_release(&s);
 	if (ready > 0 && delay > 0.01 * ready) {
 		format_duration(delay, 3, style->unit, time);
 		format_percent(delay / ready, share);
@@ -251,9 +215,7 @@ static void put_delays(const struct run_view *view, const struct style *style, s
 		strbuf_printf(&text, "%s%s waiting for block I/O", text.length ? ", " : "", time);
 	}
 	put_count(&text, kept_mean(view, TASK_MAJ_FLT), "major fault", "major faults");
-	if (text.length)
-		put_labelled(out, style, "  Held up", NULL, strbuf_text(&text));
-	strbuf_release(&text);
+	put_labelled_text(out, style, "  Held up", NULL, &text);
 }
 
 /* By the ledgers: what others had of the CPUs within the executions, to the ns. False when one of
@@ -283,9 +245,7 @@ static bool put_others(const struct run_view *view, const struct style *style, s
 		strbuf_printf(&text, "%s%s %s (%s)", k ? ", " : "per execution: ", told[k]->name,
 			      time, share);
 	}
-	if (text.length)
-		put_labelled(out, style, "  Also ran", NULL, strbuf_text(&text));
-	strbuf_release(&text);
+	put_labelled_text(out, style, "  Also ran", NULL, &text);
 	ledger_sums_release(&s);
 	return all;
 }
@@ -310,9 +270,7 @@ static void put_daemons(const struct run_view *view, const struct style *style, 
 		strbuf_printf(&text, "%s%s %s (%s)", shown++ ? ", " : "per execution: ", s->name,
 			      time, share);
 	}
-	if (shown)
-		put_labelled(out, style, "  Also ran", NULL, strbuf_text(&text));
-	strbuf_release(&text);
+	put_labelled_text(out, style, "  Also ran", NULL, &text);
 	shares_release(&shares);
 }
 
@@ -336,8 +294,7 @@ static void put_shell(const struct run_view *view, const struct style *style, st
 			strbuf_puts(&text, ", but of the ledger");
 			break;
 		}
-	put_labelled(out, style, "  Shell", NULL, strbuf_text(&text));
-	strbuf_release(&text);
+	put_labelled_text(out, style, "  Shell", NULL, &text);
 }
 
 static void put_left_behind(const struct run_view *view, const struct style *style,
@@ -396,26 +353,7 @@ static void put_source(const struct run_view *view, unsigned said, const struct 
 		strbuf_puts(&text, " Not seen: as above.");
 	else if (view->run->not_seen && *view->run->not_seen)
 		strbuf_printf(&text, " Not seen: %s", view->run->not_seen);
-	put_labelled(out, style, "  Seen by", DIM, strbuf_text(&text));
-	strbuf_release(&text);
-}
-
-static void put_ledger(const struct run_view *view, unsigned said, const struct style *style,
-		       struct strbuf *out)
-{
-	struct ledger_sums s;
-	ledger_sums_of(view, LEDGER_OF_KEPT, &s);
-	if (s.n && s.wall_total_ns) {
-		struct strbuf note = { 0 };
-		put_columns(out, "  Ledger", LABEL_COLUMNS);
-		put_ledger_line(&s, style->ascii, style->width - LABEL_COLUMNS, LABEL_COLUMNS, out);
-		strbuf_putc(out, '\n');
-		put_ledger_note(&s, said & TIME_LEDGER_SAID, &note);
-		if (note.length)
-			put_labelled(out, style, "  Ledger note", DIM, strbuf_text(&note));
-		strbuf_release(&note);
-	}
-	ledger_sums_release(&s);
+	put_labelled_text(out, style, "  Seen by", DIM, &text);
 }
 
 void time_text_run(const struct run_view *view, size_t number, unsigned said,
@@ -423,10 +361,34 @@ void time_text_run(const struct run_view *view, size_t number, unsigned said,
 {
 	struct style style = style_normal(given);
 	const struct emp_result *r = view->result;
-	put_heading(view, number, &style, out);
+	char first[WORDS];
+	snprintf(first, sizeof first, "Command %zu: ", number);
+	struct paragraph p = { .width = style.width,
+			       .indent = 2,
+			       .lines = 6,
+			       .first = first,
+			       .colour = style.colour ? BOLD : NULL };
+	put_paragraph(out, &p, run_title(view->run));
+	if (view->run->command && strcmp(run_title(view->run), view->run->command) != 0)
+		put_labelled(out, &style, "  Command line", NULL, view->run->command);
+	if (view->run->tags && *view->run->tags)
+		put_labelled(out, &style, "  Tags", NULL, view->run->tags);
 	if (r->kept[EMP_ET].n) {
 		put_figures(view, &style, out);
-		put_ledger(view, said, &style, out);
+		struct ledger_sums s;
+		ledger_sums_of(view, LEDGER_OF_KEPT, &s);
+		if (s.n && s.wall_total_ns) {
+			struct strbuf note = { 0 };
+			put_columns(out, "  Ledger", LABEL_COLUMNS);
+			put_ledger_line(&s, style.ascii, style.width - LABEL_COLUMNS, LABEL_COLUMNS,
+					out);
+			strbuf_putc(out, '\n');
+			put_ledger_note(&s, said & TIME_LEDGER_SAID, &note);
+			if (note.length)
+				put_labelled(out, &style, "  Ledger note", DIM, strbuf_text(&note));
+			strbuf_release(&note);
+		}
+		ledger_sums_release(&s);
 		put_subject(view, &style, out);
 		put_delays(view, &style, out);
 	}

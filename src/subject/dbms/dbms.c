@@ -130,9 +130,7 @@ int dbms_open(struct dbms **out, const char *url, const struct dbms_options *opt
 		options = &none;
 	if (!strchr(url, ':') && (text_ends_with(url, ".db") || text_ends_with(url, ".sqlite") ||
 				  text_ends_with(url, ".sqlite3"))) {
-		struct strbuf text = { 0 };
-		strbuf_printf(&text, "sqlite:%s", url);
-		url = made = strbuf_detach(&text);
+		url = made = xprintf("sqlite:%s", url);
 	}
 	const struct dbms_driver *driver = driver_of(url);
 	if (!driver) {

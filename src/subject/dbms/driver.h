@@ -1,5 +1,6 @@
-/* What each driver implements for dbms.c. Private to subject/dbms/. Functions mean what their
- * namesakes in dbms.h say; state is the driver's own. NULL where marked: dbms.c answers. */
+/* What each driver implements for dbms.c. Private to subject/dbms/. The functions are documented
+ * under the same names in dbms.h; state belongs to the driver. If a function may be NULL, its
+ * comment says what dbms.c uses instead. */
 #ifndef TARE_SUBJECT_DBMS_DRIVER_H
 #define TARE_SUBJECT_DBMS_DRIVER_H
 
@@ -9,7 +10,7 @@
 
 struct dbms_driver {
 	const char *name;
-	const char *const *schemes; /* of URLs, without the colon; ended by NULL */
+	const char *const *schemes; /* of URLs, without the colon; ends with NULL */
 	enum dbms_cold cold;
 	enum dbms_cold (*own_cold)(const void *state); /* NULL: cold */
 	int (*open)(void **state, const char *url, const struct dbms_options *o, struct error *err);
@@ -18,8 +19,8 @@ struct dbms_driver {
 	int (*describe)(void *state, char **version, char **settings, struct error *err);
 	bool (*lost)(const void *state);
 	void (*disconnect)(void *state);
-	int (*connect)(void *state, struct error *err); /* open() does not; dbms.c calls it, and
-							   then runs the settings */
+	int (*connect)(void *state, struct error *err); /* open() does not connect; dbms.c calls
+							   this and then runs the settings */
 	int (*run)(void *state, const char *sql, struct error *err);
 	int (*number)(void *state, const char *sql, int64_t *value, struct error *err);
 	int (*table_exists)(void *state, const char *table, bool *exists, struct error *err);
@@ -38,16 +39,16 @@ struct dbms_driver {
 	int (*forget)(void *state, struct error *err);
 };
 
-/* Those this tare was built with. */
+/* The drivers of this build. */
 extern const struct dbms_driver sqlite_driver, postgresql_driver, mariadb_driver, odbc_driver;
 
-/* Fills a struct of function pointers, in the order of their names (ended by NULL), from a client's
- * library, which stays loaded. Untouched unless it has them all. */
+/* Loads a client library, which stays loaded, and fills a struct of function pointers in the order
+ * of their names (ends with NULL). It is untouched unless the library has all of them. */
 int driver_library(void *into, const char *const *names, const char *library, const char *hint,
 		   struct error *err);
 
-/* Whether the socket's other end is on this machine; a network's address is written down, too. A
- * tunnel looks as if it were. */
+/* Whether the other end of the socket is on this machine. A network address is also written to
+ * `address`. A tunnel looks local. */
 bool peer_is_here(int fd, char address[INET6_ADDRSTRLEN]);
 
 #endif

@@ -74,14 +74,11 @@ static int resolve(struct server *s, const char *data, struct error *err)
 	char *slash = strrchr(path.text, '/');
 	if (!s->data && errno == ENOENT) {
 		const char *name = slash ? slash + 1 : path.text;
-		struct strbuf whole = { 0 };
 		if (slash)
 			*slash = '\0';
 		FREED char *above = realpath(!slash ? "." : *path.text ? path.text : "/", NULL);
-		if (above) {
-			strbuf_printf(&whole, "%s/%s", strcmp(above, "/") ? above : "", name);
-			s->data = strbuf_detach(&whole);
-		}
+		if (above)
+			s->data = xprintf("%s/%s", strcmp(above, "/") ? above : "", name);
 	}
 	if (s->data)
 		return 0;
@@ -120,10 +117,8 @@ static int open_data(struct server *s, const struct server_description *d, struc
 	if (strlen(s->data) <= SOCKET_DIRECTORY_MOST) {
 		s->socket = xstrdup(s->data);
 	} else {
-		struct strbuf path = { 0 };
-		strbuf_printf(&path, "/tmp/tare-%u-%016llx", (unsigned)geteuid(),
-			      (unsigned long long)text_hash(s->data));
-		s->socket = strbuf_detach(&path);
+		s->socket = xprintf("/tmp/tare-%u-%016llx", (unsigned)geteuid(),
+				    (unsigned long long)text_hash(s->data));
 		s->own_socket = true;
 	}
 	struct server_place place = place_of(s);
@@ -273,9 +268,8 @@ static bool answers(const struct server *s, struct error *err)
 static void log_words(const struct server *s, off_t from, char *out, size_t size)
 {
 	static const char *const bad[] = { "FATAL", "PANIC", "[ERROR]" };
-	SCOPED(strbuf_release) struct strbuf path = { 0 };
-	strbuf_printf(&path, "%s/" SERVER_LOG, s->data);
-	FREED char *text = file_read(path.text);
+	FREED char *path = xprintf("%s/" SERVER_LOG, s->data);
+	FREED char *text = file_read(path);
 	size_t length = text ? strlen(text) : 0;
 	const char *chosen = "its log is empty";
 	char *rest = NULL, *since = length > (size_t)from ? text + from : NULL;
@@ -317,10 +311,9 @@ static int launch(struct server *s, struct error *err)
 {
 	struct server_place place = place_of(s);
 	SCOPED(words_release) word_list words = { 0 };
-	SCOPED(strbuf_release) struct strbuf path = { 0 };
 	struct stat st;
-	strbuf_printf(&path, "%s/" SERVER_LOG, s->data);
-	off_t before = stat(path.text, &st) == 0 ? st.st_size : 0;
+	FREED char *path = xprintf("%s/" SERVER_LOG, s->data);
+	off_t before = stat(path, &st) == 0 ? st.st_size : 0;
 	int failed = -1;
 	if (s->kind->server_words(&place, &words, err)) {
 		array_push(&words, NULL);
@@ -358,20 +351,18 @@ static int start_data(struct server *s, struct error *err)
 	if (!s->kind->is_made(s->data)) {
 		/* beside its place, where it is moved when it is whole: a tare that is killed
 		 * meanwhile leaves nothing that looks like a data directory */
-		SCOPED(strbuf_release) struct strbuf beside = { 0 };
 		if (!is_empty(s->data)) {
 			error_set(err, EXIT_USAGE, "%s is not empty, and no data directory of %s",
 				  s->data, s->kind->dbms);
 			return error_hint(err, "name one that is not there yet");
 		}
-		strbuf_printf(&beside, "%s" MAKING, s->data);
-		int failed = directory_for(s, beside.text, err) ||
-			     lock_directory(s, beside.text, err);
+		FREED char *beside = xprintf("%s" MAKING, s->data);
+		int failed = directory_for(s, beside, err) || lock_directory(s, beside, err);
 		bool made = !failed && s->kind->is_made(s->data); /* by another tare meanwhile */
 		if (!failed && !made)
-			failed = make_locked(s, beside.text, err);
+			failed = make_locked(s, beside, err);
 		if (s->lock >= 0 && (failed || made)) {
-			rmdir(beside.text);
+			rmdir(beside);
 			unlock(s);
 		}
 		if (failed)

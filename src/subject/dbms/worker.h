@@ -1,6 +1,6 @@
-/* A thread that does one thing at a time for the thread that waits for it. What blocks inside a
- * client's library can so be cancelled, and what runs inside this process has a thread of its own
- * to be measured by. Idle, it sleeps; signals are for others. Private to subject/dbms/. */
+/* A thread that does one job at a time while another thread waits for it. A call that blocks in a
+ * client library can thus be cancelled, and work inside this process can be measured by its own
+ * thread. It sleeps while idle, and does not receive signals. Private to subject/dbms/. */
 #ifndef TARE_SUBJECT_DBMS_WORKER_H
 #define TARE_SUBJECT_DBMS_WORKER_H
 
@@ -19,12 +19,12 @@ pid_t worker_tid(const struct worker *w);
 
 enum worker_end {
 	WORKER_DONE,
-	WORKER_LIMIT,	/* wait->limit_ns was over, so `cancel` was called */
-	WORKER_STOPPED, /* wait->stop said so, likewise */
+	WORKER_LIMIT,	/* wait->limit_ns has passed, so `cancel` was called */
+	WORKER_STOPPED, /* wait->stop returned true, likewise */
 };
-/* Has work(context) done and waits until it returned, in any case. cancel(context) is called in
- * this thread, again and again until then: the first call may come before there is anything to
- * cancel. Work that ended by itself nevertheless knows that best. */
+/* Runs work(context) in the worker and always waits until it returns. cancel(context) is called in
+ * this thread, repeatedly until then, because the first call may come before there is anything to
+ * cancel. Only the work knows whether it ended by itself after all. */
 enum worker_end worker_run(struct worker *w, worker_fn work, worker_fn cancel, void *context,
 			   const struct dbms_wait *wait);
 

@@ -141,7 +141,7 @@ static void versions_and_sizes_become_csv(void **state)
 	struct strbuf out = { 0 };
 	struct csv csv;
 	make_versions(&versions);
-	struct table *t = emp_versions_table(&versions);
+	struct table *t = emp_versions_table(&versions, NULL);
 	table_render(t, TABLE_CSV, NULL, &out);
 	table_free(t);
 	csv_parse(out.text, &csv);
@@ -157,7 +157,7 @@ static void versions_and_sizes_become_csv(void **state)
 	csv_release(&csv);
 	strbuf_clear(&out);
 	make_sizes(&sizes, 10);
-	t = emp_sizes_table(&sizes);
+	t = emp_sizes_table(&sizes, EMP_PT_EXEC, NULL);
 	table_render(t, TABLE_CSV, NULL, &out);
 	table_free(t);
 	csv_parse(out.text, &csv);

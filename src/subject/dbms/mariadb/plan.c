@@ -27,7 +27,7 @@ static bool is_passing(const char *name)
 /* Reads `name` at *at and moves behind it; NULL: there is none. The caller frees. */
 static char *take_name(const char **at)
 {
-	struct strbuf name = { 0 };
+	SCOPED(strbuf_release) struct strbuf name = { 0 };
 	const char *c = *at;
 	if (*c != '`')
 		return NULL;
@@ -35,10 +35,8 @@ static char *take_name(const char **at)
 		c += *c == '`';
 		strbuf_putc(&name, *c);
 	}
-	if (*c != '`') {
-		strbuf_release(&name);
+	if (*c != '`')
 		return NULL;
-	}
 	*at = c + 1;
 	return strbuf_detach(&name);
 }
@@ -57,30 +55,27 @@ static void note_alias(json_t *tables, const char *alias, const char *table)
  * parts. */
 static void take_chain(json_t *tables, const char **at)
 {
-	char *part[2] = { take_name(at), NULL }, *alias = NULL;
-	if (part[0] && **at == '.') {
+	FREED char *first = take_name(at), *table = NULL, *alias = NULL;
+	if (first && **at == '.') {
 		(*at)++;
-		part[1] = take_name(at);
+		table = take_name(at);
 	}
-	if (part[1] && **at == ' ') {
+	if (table && **at == ' ') {
 		const char *after = *at + 1;
 		alias = take_name(&after);
 		if (alias) {
-			note_alias(tables, alias, part[1]);
+			note_alias(tables, alias, table);
 			*at = after;
 		}
 	}
-	while (!alias && part[0] && **at == '.') { /* of a column */
+	while (!alias && first && **at == '.') { /* of a column */
 		(*at)++;
 		FREED char *more = take_name(at);
 		if (!more)
 			break;
 	}
-	if (!part[0])
+	if (!first)
 		(*at)++;
-	free(part[0]);
-	free(part[1]);
-	free(alias);
 }
 
 static const char *behind_text(const char *at)
@@ -152,7 +147,7 @@ static json_t *element_of(const char *list, const json_t *element, const json_t 
 
 static void add_list(json_t *node, const char *name, const json_t *list, const json_t *tables)
 {
-	json_t *group = json_pack("{s:s}", "node", name);
+	json_auto_t *group = json_pack("{s:s}", "node", name);
 	SCOPED(strbuf_release) struct strbuf line = { 0 };
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *text = json_string_value(json_array_get(list, i));
@@ -173,7 +168,6 @@ static void add_list(json_t *node, const char *name, const json_t *list, const j
 		plan_adopt(node, json_incref(json_array_get(children, 0))); /* no loop at all */
 	else if (children)
 		plan_adopt(node, json_incref(group));
-	json_decref(group);
 }
 
 static json_t *node_of(const char *name, const json_t *object, const json_t *tables)
@@ -201,15 +195,12 @@ int plan_of_mariadb_written(const char *json, const char *written, struct query_
 			    struct error *err)
 {
 	json_error_t wrong;
-	json_t *said = json_loads(json, 0, &wrong);
+	json_auto_t *said = json_loads(json, 0, &wrong);
 	const json_t *block = json_object_get(said, "query_block");
-	if (!json_is_object(block)) {
-		error_set(err, EXIT_ENVIRONMENT, "MariaDB's plan is not understood: %s",
-			  said ? "it has no query_block" : wrong.text);
-		json_decref(said);
-		return -1;
-	}
-	json_t *tables = json_object();
+	if (!json_is_object(block))
+		return error_set(err, EXIT_ENVIRONMENT, "MariaDB's plan is not understood: %s",
+				 said ? "it has no query_block" : wrong.text);
+	json_auto_t *tables = json_object();
 	while (written && *written) {
 		if (*written == '`')
 			take_chain(tables, &written);
@@ -219,8 +210,6 @@ int plan_of_mariadb_written(const char *json, const char *written, struct query_
 			written++;
 	}
 	plan_seal(node_of("query_block", block, tables), into);
-	json_decref(tables);
-	json_decref(said);
 	return 0;
 }
 

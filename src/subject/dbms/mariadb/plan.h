@@ -4,9 +4,9 @@
 
 #include "subject/dbms/plan.h"
 
-/* As plan_of_mariadb(), which knows a table that has an alias only by that. written: the statement
- * as EXPLAIN EXTENDED's note has it (select ... from `db`.`table` `alias`), which tells the table's
- * name; NULL: not known. */
+/* Like plan_of_mariadb(), which knows a table with an alias only by the alias. written is the
+ * statement from EXPLAIN EXTENDED's note (select ... from `db`.`table` `alias`), which has the
+ * table's name; NULL: unknown. */
 int plan_of_mariadb_written(const char *json, const char *written, struct query_plan *into,
 			    struct error *err);
 

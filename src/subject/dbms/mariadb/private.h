@@ -1,6 +1,5 @@
-/* What the parts of the driver for MariaDB and MySQL share: mariadb.c connects and asks,
- * execute.c is about the query, tables.c about tables and the pool,
- * tasks.c about who evaluates. */
+/* Shared by the parts of the driver for MariaDB and MySQL: mariadb.c connects and sends statements,
+ * execute.c handles the query, and tables.c handles tables and the pool. */
 #ifndef TARE_SUBJECT_DBMS_MARIADB_PRIVATE_H
 #define TARE_SUBJECT_DBMS_MARIADB_PRIVATE_H
 
@@ -10,9 +9,8 @@
 #include "subject/dbms/driver.h"
 #include "subject/dbms/mariadb/url.h"
 
-/* The client library of MariaDB, which speaks to MySQL's servers as well, loaded when a connection
- * is wanted. MySQL's own library will not do: it cannot go on waiting elsewhere (the functions
- * ending with _start and _cont). */
+/* The client library of MariaDB, which also works with MySQL servers, loaded for the first
+ * connection. MySQL's own library lacks the non-blocking functions (_start and _cont). */
 #define MARIADB_FUNCTIONS(X)        \
 	X(mysql_init)               \
 	X(mysql_options)            \
@@ -49,30 +47,29 @@ struct mariadb {
 	const struct mariadb_library *lib;
 	struct mariadb_url url;
 	MYSQL *link;	    /* NULL: not connected */
-	bool lost;	    /* it is of no use any more */
-	bool was_connected; /* once: a server that is not there has gone away */
+	bool lost;	    /* the connection is useless */
+	bool was_connected; /* earlier, so a missing server has gone away */
 	char *sql;	    /* prepared; NULL: nothing */
-	char *written; /* it, as the optimizer has it: with the names of tables; NULL: not told */
+	char *written; /* the optimizer's text of it, with the names of tables; NULL: unknown */
 };
 
-/* A connection of its own, or NULL. database NULL: none is chosen. */
+/* A separate connection, or NULL. database NULL: none is selected. */
 MYSQL *mariadb_link(struct mariadb *m, const char *database, struct error *err);
-/* 0, or -1 and an error: there is none. */
+/* Fails if there is no connection. */
 int mariadb_need_link(struct mariadb *m, struct error *err);
-/* What just failed on the connection, as an error; marks it as lost where it is. */
+/* Turns the last failure of the connection into an error, and marks a lost connection. */
 int mariadb_failed(struct mariadb *m, struct error *err);
-/* Whether this is what the server answered last; 0: no error. */
+/* Whether this is the server's last error code; 0: no error. */
 bool mariadb_said(const struct mariadb *m, unsigned code);
 
-/* A result that is kept whole, for small ones; the caller frees it. A statement without one: an
- * error. */
+/* A small result, kept completely; the caller frees it. A statement without one is an error. */
 int mariadb_ask(struct mariadb *m, const char *sql, MYSQL_RES **result, struct error *err);
-/* The first column of the first row; the caller frees. NULL in it is "". */
+/* The first column of the first row. The caller frees it. NULL becomes "". */
 int mariadb_text(struct mariadb *m, const char *sql, char **text, struct error *err);
 int mariadb_run(void *state, const char *sql, struct error *err);
 int mariadb_number(void *state, const char *sql, int64_t *value, struct error *err);
 
-/* `name`, and 'text' as this connection wants it. */
+/* `name`, and 'text' quoted for this connection. */
 void mariadb_put_name(struct strbuf *sql, const char *name);
 void mariadb_put_text(struct mariadb *m, struct strbuf *sql, const char *text);
 
@@ -88,8 +85,5 @@ int mariadb_load(void *state, const char *table, size_t columns, dbms_row_fn nex
 int mariadb_settle(void *state, const char *const *tables, size_t count, struct error *err);
 int mariadb_table_bytes(void *state, const char *table, uint64_t *bytes, struct error *err);
 int mariadb_forget(void *state, struct error *err);
-
-int mariadb_describe(void *state, char **version, char **settings, struct error *err);
-int mariadb_tasks(void *state, struct dbms_tasks *into, struct error *err);
 
 #endif

@@ -41,9 +41,8 @@ static bool add_program(word_list *words, const char *name, struct error *err)
 
 static bool is_made(const char *data)
 {
-	SCOPED(strbuf_release) struct strbuf path = { 0 };
-	strbuf_printf(&path, "%s/mysql/global_priv.frm", data);
-	return access(path.text, F_OK) == 0;
+	FREED char *path = xprintf("%s/mysql/global_priv.frm", data);
+	return access(path, F_OK) == 0;
 }
 
 static bool make_words(const struct server_place *p, word_list *words, struct error *err)

@@ -13,43 +13,38 @@ enum {
 	FEW_PAGES = 64,		   /* that are none, in view of a table worth measuring */
 };
 
-static void put_where_table(struct mariadb *m, struct strbuf *sql, const char *table)
+static int ask_about(struct mariadb *m, const char *what, const char *table, int64_t *value,
+		     struct error *err)
 {
-	strbuf_puts(sql, " FROM information_schema.TABLES"
-			 " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ");
-	mariadb_put_text(m, sql, table);
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
+	if (mariadb_need_link(m, err))
+		return -1;
+	strbuf_printf(&sql,
+		      "SELECT %s FROM information_schema.TABLES"
+		      " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ",
+		      what);
+	mariadb_put_text(m, &sql, table);
+	return mariadb_number(m, sql.text, value, err);
 }
 
 int mariadb_table_exists(void *state, const char *table, bool *exists, struct error *err)
 {
-	struct mariadb *m = state;
-	SCOPED(strbuf_release) struct strbuf sql = { 0 };
-	int64_t count = 0;
-	if (mariadb_need_link(m, err))
+	int64_t count;
+	if (ask_about(state, "COUNT(*)", table, &count, err))
 		return -1;
-	strbuf_puts(&sql, "SELECT COUNT(*)");
-	put_where_table(m, &sql, table);
-	int failed = mariadb_number(m, sql.text, &count, err);
-	if (!failed)
-		*exists = count > 0;
-	return failed;
+	*exists = count > 0;
+	return 0;
 }
 
 /* Pages of the clustered index, which holds the rows. The file is longer by what is reserved for
  * growth, several extents. */
 int mariadb_table_bytes(void *state, const char *table, uint64_t *bytes, struct error *err)
 {
-	struct mariadb *m = state;
-	SCOPED(strbuf_release) struct strbuf sql = { 0 };
-	int64_t length = 0;
-	if (mariadb_need_link(m, err))
+	int64_t length;
+	if (ask_about(state, "COALESCE(SUM(DATA_LENGTH), 0)", table, &length, err))
 		return -1;
-	strbuf_puts(&sql, "SELECT COALESCE(SUM(DATA_LENGTH), 0)");
-	put_where_table(m, &sql, table);
-	int failed = mariadb_number(m, sql.text, &length, err);
-	if (!failed)
-		*bytes = (uint64_t)length;
-	return failed;
+	*bytes = (uint64_t)length;
+	return 0;
 }
 
 const char *mariadb_type(const void *state, enum column_kind kind, uint32_t length, char out[64])
@@ -123,11 +118,6 @@ static int give_back(struct mariadb *m, struct error *err)
 	return -1;
 }
 
-static int end_filling(struct mariadb *m, struct error *err)
-{
-	return m->lost ? 0 : mariadb_run(m, "SET SESSION sql_mode = @tare_sql_mode", err);
-}
-
 int mariadb_load(void *state, const char *table, size_t columns, dbms_row_fn next, void *context,
 		 struct error *err)
 {
@@ -152,10 +142,9 @@ int mariadb_load(void *state, const char *table, size_t columns, dbms_row_fn nex
 		failed = mariadb_run(m, "COMMIT", err);
 	free(f.values);
 	strbuf_release(&f.sql);
-	if (failed)
-		end_filling(m, &ignored);
-	else
-		failed = end_filling(m, err);
+	if (!m->lost &&
+	    mariadb_run(m, "SET SESSION sql_mode = @tare_sql_mode", failed ? &ignored : err))
+		return -1;
 	return failed;
 }
 

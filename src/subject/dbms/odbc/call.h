@@ -1,4 +1,4 @@
-/* Calls of ODBC on one connection, with its diagnostics as errors. Private to subject/dbms/. */
+/* ODBC calls on one connection, with diagnostics as errors. Private to subject/dbms/. */
 #ifndef TARE_SUBJECT_DBMS_ODBC_CALL_H
 #define TARE_SUBJECT_DBMS_ODBC_CALL_H
 
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
-/* unixODBC's functions, from its library, which is loaded when first asked for. */
+/* unixODBC's functions, from its library, which is loaded at its first use. */
 #define ODBC_FUNCTIONS(X)    \
 	X(SQLAllocHandle)    \
 	X(SQLBindParameter)  \
@@ -46,7 +46,7 @@ static inline bool odbc_good(SQLRETURN rc)
 	return rc == SQL_SUCCESS || rc == SQL_SUCCESS_WITH_INFO;
 }
 
-/* ODBC reads the texts that it takes, but does not promise so in its types. */
+/* ODBC only reads the texts passed to it, but its types do not say so. */
 static inline SQLCHAR *odbc_text(const char *text)
 {
 	return (SQLCHAR *)(uintptr_t)text; /* NOLINT(performance-no-int-to-ptr) */
@@ -62,32 +62,32 @@ struct odbc_link {
 	const struct odbc_library *library;
 	SQLHENV environment;
 	SQLHDBC connection; /* NULL: not connected */
-	bool established;   /* it was: an error may mean that it is lost */
+	bool established;   /* it was connected: an error may mean that it is lost */
 	bool lost;
 };
 
 int odbc_link_open(struct odbc_link *l, const char *text, struct error *err);
 void odbc_link_close(struct odbc_link *l);
 
-/* What the driver says of a call that failed: its text, and an exit code by its SQLSTATE. `what` is
- * put before it. Says also whether the connection is lost. */
+/* Turns the driver's diagnostics of a failed call into an error with `what` in front and an exit
+ * code by its SQLSTATE. Also notes whether the connection is lost. */
 int odbc_fail(struct odbc_link *l, SQLSMALLINT type, SQLHANDLE handle, const char *what,
 	      struct error *err);
 
-/* Whether what a statement just failed with is that it was cancelled. */
+/* Whether a statement just failed because it was cancelled. */
 bool odbc_was_cancelled(struct odbc_link *l, SQLHSTMT statement);
 
-/* NULL: failed. */
+/* NULL on failure. */
 SQLHSTMT odbc_statement(struct odbc_link *l, struct error *err);
 void odbc_statement_free(struct odbc_link *l, SQLHSTMT statement);
 
-/* After an execution: fetches every value of every row; each row as a line into `text` unless that
- * is NULL (values separated by a blank, at most 1 MiB). Stops when *stop becomes true. What the
- * last call said is returned: SQL_NO_DATA, where all went well. */
+/* Fetches every value of every row after an execution. Appends each row as a line to `text` unless
+ * that is NULL (values separated by a blank, at most 1 MiB). Stops when *stop becomes true. Returns
+ * the result of the last call: SQL_NO_DATA on success. */
 SQLRETURN odbc_fetch_all(struct odbc_link *l, SQLHSTMT statement, atomic_bool *stop, uint64_t *rows,
 			 struct strbuf *text);
 
-/* Executes a statement; its rows into text, where that is not NULL. */
+/* Executes a statement and appends its rows to text unless that is NULL. */
 int odbc_run(struct odbc_link *l, const char *sql, struct strbuf *text, struct error *err);
 
 #endif

@@ -79,11 +79,9 @@ static bool given(const struct reading *r, const char *name)
 static int unknown_key(const struct reading *r, const char *name, struct error *err)
 {
 	const char *names[KEYS + 1] = { NULL };
-	char shown[64];
 	for (size_t i = 0; i < KEYS; i++)
 		names[i] = keys[i].name;
-	text_display(name, shown, sizeof shown);
-	error_set(err, EXIT_USAGE, "line %d: there is no key '%s'", r->line, shown);
+	error_set(err, EXIT_USAGE, "line %d: there is no key '%s'", r->line, DISPLAYED(name, 64));
 	const char *meant = nearest_word(name, names);
 	return meant ? error_hint(err, "'%s' was perhaps meant", meant) : -1;
 }

@@ -280,13 +280,12 @@ static int describe(void *state, char **version, char **settings, struct error *
 	} else {
 		*version = info(o, SQL_DBMS_VER);
 	}
-	json_t *object = json_object();
+	json_auto_t *object = json_object();
 	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
 		FREED char *text = info(o, facts[i].what);
 		json_object_set_new(object, facts[i].key, json_string(text));
 	}
 	*settings = json_dumps(object, JSON_COMPACT);
-	json_decref(object);
 	return 0;
 }
 
@@ -309,14 +308,13 @@ static const char *type(const void *state, enum column_kind kind, uint32_t lengt
 
 static int number(void *state, const char *sql, int64_t *value, struct error *err)
 {
-	char *line, *end;
+	FREED char *line = NULL;
+	char *end;
 	if (first_line(state, sql, &line, err))
 		return -1;
 	errno = 0;
 	long long found = strtoll(line, &end, 10);
-	bool fine = end != line && !errno && (!*end || *end == '.' || isspace((unsigned char)*end));
-	xfree(line);
-	if (!fine)
+	if (end == line || errno || (*end && *end != '.' && !isspace((unsigned char)*end)))
 		return error_set(err, EXIT_USAGE, "'%.200s' gives no number", sql);
 	*value = found;
 	return 0;
@@ -326,9 +324,8 @@ static int number(void *state, const char *sql, int64_t *value, struct error *er
 static int table_exists(void *state, const char *table, bool *exists, struct error *err)
 {
 	struct odbc *o = state;
-	SCOPED(strbuf_release) struct strbuf sql = { 0 };
-	strbuf_printf(&sql, "SELECT 1 FROM %s WHERE 1 = 0", table);
-	int failed = run(o, strbuf_text(&sql), err);
+	FREED char *sql = xprintf("SELECT 1 FROM %s WHERE 1 = 0", table);
+	int failed = run(o, sql, err);
 	if (failed && (o->link.lost || !o->link.connection))
 		return -1;
 	*exists = !failed;
@@ -423,11 +420,14 @@ static int plan(void *state, struct query_plan *into, struct error *err)
 	return failed ? error_prefix(err, "plan of the driver file") : 0;
 }
 
+#define PATIENCE 100 /* calls of query_cancel(), which come every 10 ms */
+
 struct query {
 	struct odbc *o;
 	struct dbms_execution x;
 	SQLRETURN rc;
-	atomic_bool cancelled;
+	atomic_bool cancelled, fetching;
+	unsigned asked; /* times to cancel */
 };
 
 static void query_work(void *context)
@@ -436,6 +436,7 @@ static void query_work(void *context)
 	struct odbc_link *l = &q->o->link;
 	q->x.begin_ns = clock_monotonic_ns();
 	q->rc = l->library->SQLExecute(q->o->statement);
+	atomic_store(&q->fetching, true);
 	if (odbc_good(q->rc))
 		q->rc = odbc_fetch_all(l, q->o->statement, &q->cancelled, &q->x.rows, NULL);
 	q->x.end_ns = clock_monotonic_ns();
@@ -445,8 +446,11 @@ static void query_work(void *context)
 static void query_cancel(void *context)
 {
 	struct query *q = context;
-	atomic_store_explicit(&q->cancelled, true, memory_order_relaxed);
-	q->o->link.library->SQLCancel(q->o->statement);
+	/* SQLite's driver frees the rows in SQLCancel(), also while another thread reads them.
+	 * Between two rows the flag is enough; only when it was in vain the driver is asked. */
+	atomic_store(&q->cancelled, true);
+	if (!atomic_load(&q->fetching) || ++q->asked > PATIENCE)
+		q->o->link.library->SQLCancel(q->o->statement);
 }
 
 static int execute(void *state, const struct dbms_wait *wait, struct dbms_execution *x,

@@ -70,7 +70,7 @@ static bool is_known(const struct postgresql *s, pid_t pid)
 }
 
 /* Looks for parallel workers of this backend among the postmaster's children, once
- * postgresql_tasks() has found it: begin before the query, note while it runs. */
+ * postgresql_tasks() has found it: before the query, and while it runs. */
 static void workers_note(struct postgresql *s)
 {
 	char name[32], *end;
@@ -94,13 +94,6 @@ static void workers_note(struct postgresql *s)
 			}
 		}
 	}
-}
-
-static void workers_begin(struct postgresql *s)
-{
-	s->workers.count = s->others.count = 0;
-	if (s->postmaster)
-		workers_note(s);
 }
 
 #define MS UINT64_C(1000000)
@@ -249,7 +242,9 @@ static uint64_t first_look(struct postgresql *s)
 	s->workers.count = 0;
 	if (s->workers_planned == 0)
 		return UINT64_MAX;
-	workers_begin(s);
+	s->workers.count = s->others.count = 0;
+	if (s->postmaster)
+		workers_note(s);
 	return s->postmaster ? 0 : UINT64_MAX;
 }
 

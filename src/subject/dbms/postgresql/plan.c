@@ -65,12 +65,6 @@ static bool add_named(json_t *node, const json_t *source, const char *key, const
 	return false;
 }
 
-static bool is_condition(const char *key)
-{
-	return text_ends_with(key, "Cond") || text_ends_with(key, "Filter") ||
-	       text_ends_with(key, "Condition");
-}
-
 static void set_unless_empty(json_t *node, const char *key, json_t *value)
 {
 	if (json_is_object(value) ? json_object_size(value) : json_array_size(value))
@@ -90,10 +84,10 @@ static json_t *canonical(const json_t *source)
 		FREED char *text = strcmp(key, "Plans") == 0 ? NULL : text_of(key, value);
 		if (!text || add_named(node, source, key, text))
 			continue;
-		if (is_condition(key)) {
-			SCOPED(strbuf_release) struct strbuf line = { 0 };
-			strbuf_printf(&line, "%s: %s", key, text);
-			json_array_append_new(conditions, json_string(line.text));
+		if (text_ends_with(key, "Cond") || text_ends_with(key, "Filter") ||
+		    text_ends_with(key, "Condition")) {
+			FREED char *line = xprintf("%s: %s", key, text);
+			json_array_append_new(conditions, json_string(line));
 		} else {
 			json_object_set_new(details, key, json_string(text));
 		}
@@ -110,10 +104,10 @@ static json_t *canonical(const json_t *source)
 int plan_of_postgresql(const char *json, struct query_plan *into, struct error *err)
 {
 	json_error_t why;
-	char *valid = text_utf8(json); /* a database of SQL_ASCII may hold anything */
-	json_t *told = json_loads(valid, 0, &why), *plans = json_array(), *one, *root = NULL;
+	FREED char *valid = text_utf8(json); /* a database of SQL_ASCII may hold anything */
+	json_auto_t *told = json_loads(valid, 0, &why), *plans = json_array();
+	json_t *one, *root = NULL;
 	size_t i;
-	free(valid);
 	json_array_foreach(told, i, one)
 	{
 		json_t *plan = json_object_get(one, "Plan");
@@ -128,12 +122,8 @@ int plan_of_postgresql(const char *json, struct query_plan *into, struct error *
 	else if (understood)
 		root = json_pack("{s:s, s:O}", "node", "Queries", "children", plans);
 	if (!root)
-		error_set(err, EXIT_ENVIRONMENT, "PostgreSQL's plan is not understood: %s",
-			  told ? "it has no plan node" : why.text);
-	json_decref(plans);
-	json_decref(told);
-	if (!root)
-		return -1;
+		return error_set(err, EXIT_ENVIRONMENT, "PostgreSQL's plan is not understood: %s",
+				 told ? "it has no plan node" : why.text);
 	plan_seal(root, into);
 	return 0;
 }

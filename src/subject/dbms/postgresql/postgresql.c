@@ -439,9 +439,8 @@ static int pg_load(void *state, const char *table, size_t columns, dbms_row_fn n
 		   struct error *err)
 {
 	struct postgresql *s = state;
-	SCOPED(strbuf_release) struct strbuf sql = { 0 };
-	strbuf_printf(&sql, "COPY %s FROM STDIN", table);
-	PGresult *r = s->pq->PQexec(s->connection, sql.text);
+	FREED char *sql = xprintf("COPY %s FROM STDIN", table);
+	PGresult *r = s->pq->PQexec(s->connection, sql);
 	if (s->pq->PQresultStatus(r) != PGRES_COPY_IN) {
 		postgresql_failed(s, r, err);
 		s->pq->PQclear(r);

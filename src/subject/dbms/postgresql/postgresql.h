@@ -1,4 +1,4 @@
-/* What the files of the PostgreSQL driver share. Private to subject/dbms/. */
+/* Shared by the files of the PostgreSQL driver. Private to subject/dbms/. */
 #ifndef TARE_SUBJECT_DBMS_POSTGRESQL_POSTGRESQL_H
 #define TARE_SUBJECT_DBMS_POSTGRESQL_POSTGRESQL_H
 
@@ -6,7 +6,7 @@
 
 #include "subject/dbms/driver.h"
 
-/* libpq, loaded when it is first asked for. */
+/* libpq, loaded at its first use. */
 /* clang-format off */
 #define LIBPQ_FUNCTIONS(X) \
 	X(PQcancel) X(PQclear) X(PQconnectPoll) X(PQconnectStartParams) \
@@ -25,24 +25,24 @@ struct libpq {
 #undef LIBPQ_MEMBER
 };
 
-#define POSTGRESQL_STATEMENT "tare" /* the prepared one's name */
+#define POSTGRESQL_STATEMENT "tare" /* the name of the prepared statement */
 
 struct postgresql {
 	const struct libpq *pq;
 	char *url;
 	PGconn *connection; /* NULL: none */
 	bool lost;
-	bool was_connected; /* once: a server that is not there has gone away */
+	bool was_connected; /* earlier, so a missing server has gone away */
 	bool prepared;
-	pid_t backend, postmaster; /* 0: not known, or not on this machine */
-	int64_t workers_planned;   /* by the last plan; -1: none was asked for */
+	pid_t backend, postmaster; /* 0: unknown, or not on this machine */
+	int64_t workers_planned;   /* by the last plan; -1: there was none */
 	ARRAY(pid_t) workers;	   /* of the last execution */
-	ARRAY(pid_t) others;	   /* children of the postmaster that are none */
+	ARRAY(pid_t) others;	   /* children of the postmaster that are not workers */
 };
 
-/* What a result (or, without one, the connection) says went wrong, as an error. */
+/* Turns the failure of a result or, without one, of the connection into an error. */
 int postgresql_failed(struct postgresql *s, const PGresult *r, struct error *err);
-/* 0, or why there is no prepared statement. */
+/* Fails if there is no prepared statement. */
 int postgresql_is_prepared(struct postgresql *s, struct error *err);
 int postgresql_plan(void *state, struct query_plan *plan, struct error *err);
 int postgresql_execute(void *state, const struct dbms_wait *wait, struct dbms_execution *x,

@@ -17,9 +17,8 @@
 /* What made the directory: "15"; the caller frees. NULL: nothing. */
 static char *version_of(const char *data)
 {
-	SCOPED(strbuf_release) struct strbuf path = { 0 };
-	strbuf_printf(&path, "%s/PG_VERSION", data);
-	return file_read_line(path.text);
+	FREED char *path = xprintf("%s/PG_VERSION", data);
+	return file_read_line(path);
 }
 
 static bool is_made(const char *data)
@@ -34,9 +33,8 @@ static char *newest(const char *program)
 	glob_t found = { 0 };
 	double best = 0;
 	char *path = NULL;
-	SCOPED(strbuf_release) struct strbuf pattern = { 0 };
-	strbuf_printf(&pattern, INSTALLED "/*/bin/%s", program);
-	if (glob(pattern.text, 0, NULL, &found) == 0)
+	FREED char *pattern = xprintf(INSTALLED "/*/bin/%s", program);
+	if (glob(pattern, 0, NULL, &found) == 0)
 		for (size_t i = 0; i < found.gl_pathc; i++) {
 			double version = strtod(found.gl_pathv[i] + sizeof INSTALLED, NULL);
 			if (version <= best || access(found.gl_pathv[i], X_OK))
@@ -52,14 +50,12 @@ static char *newest(const char *program)
 /* Of the version that made the data, which no other can read. */
 static char *find_program(const char *program, const char *data, struct error *err)
 {
-	char *version = version_of(data), *path = NULL, shown[32] = "";
+	FREED char *version = version_of(data);
+	char *path, shown[32] = "";
 	if (version) {
-		SCOPED(strbuf_release) struct strbuf exact = { 0 };
 		text_display(version, shown, sizeof shown);
-		strbuf_printf(&exact, INSTALLED "/%s/bin/%s", version, program);
-		if (access(exact.text, X_OK) == 0)
-			path = strbuf_detach(&exact);
-		free(version);
+		FREED char *place = xprintf(INSTALLED "/%s/bin", version);
+		path = file_find_program(place, program);
 	} else {
 		path = newest(program);
 	}

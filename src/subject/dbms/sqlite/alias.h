@@ -1,13 +1,13 @@
-/* Since 3.36 EXPLAIN QUERY PLAN calls a table by its alias only, and nothing in SQLite says whose
- * it is; the statement's text does. Private to subject/dbms/. */
+/* Since SQLite 3.36, EXPLAIN QUERY PLAN names a table only by its alias, and SQLite does not report
+ * which table that is. The text of the statement does. Private to subject/dbms/. */
 #ifndef TARE_SUBJECT_DBMS_SQLITE_ALIAS_H
 #define TARE_SUBJECT_DBMS_SQLITE_ALIAS_H
 
 #include <stddef.h>
 
-/* From *at in the statement on, the next name that this alias may be another one of ("name alias"
- * or "name AS alias"); NULL: there is no more. *at is NULL before the first. The caller frees, and
- * looks whether it is a table's: "SELECT a AS x" looks the same. */
+/* The next name after *at in the statement that may have this alias ("name alias" or "name AS
+ * alias"); NULL: there are no more. *at is NULL for the first call. The caller frees the name and
+ * checks whether it is a table's: "SELECT a AS x" looks the same. */
 char *sqlite_alias_next(const char *sql, const char **at, const char *alias);
 
 #endif

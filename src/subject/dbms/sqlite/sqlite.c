@@ -66,6 +66,11 @@ static int run(void *state, const char *sql, struct error *err)
 	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) ? fail(s, "SQLite", err) : 0;
 }
 
+static void end_statement(sqlite3_stmt **statement)
+{
+	sqlite3_finalize(*statement);
+}
+
 /* Its first row; *row is false where there is none. The caller finalizes, also after -1. */
 static int first_row(struct sqlite *s, sqlite3_stmt **statement, bool *row, const char *sql,
 		     const char *argument, struct error *err)
@@ -82,28 +87,26 @@ static int first_row(struct sqlite *s, sqlite3_stmt **statement, bool *row, cons
 
 static int number(void *state, const char *sql, int64_t *value, struct error *err)
 {
-	sqlite3_stmt *statement;
+	SCOPED(end_statement) sqlite3_stmt *statement = NULL;
 	bool row;
-	int failed = first_row(state, &statement, &row, sql, NULL, err);
-	if (!failed && (!row || sqlite3_column_type(statement, 0) == SQLITE_NULL))
-		failed = error_set(err, EXIT_USAGE, "'%.200s' gives no number", sql);
-	else if (!failed)
-		*value = sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
-	return failed;
+	if (first_row(state, &statement, &row, sql, NULL, err))
+		return -1;
+	if (!row || sqlite3_column_type(statement, 0) == SQLITE_NULL)
+		return error_set(err, EXIT_USAGE, "'%.200s' gives no number", sql);
+	*value = sqlite3_column_int64(statement, 0);
+	return 0;
 }
 
 /* The name of a table (or view) as it was created; NULL: there is none of this name. */
 static int find_table(struct sqlite *s, const char *name, char **found, struct error *err)
 {
-	sqlite3_stmt *statement;
+	SCOPED(end_statement) sqlite3_stmt *statement = NULL;
 	bool row;
 	int failed = first_row(s, &statement, &row,
 			       "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND "
 			       "name = ? COLLATE NOCASE",
 			       name, err);
 	*found = !failed && row ? xstrdup((const char *)sqlite3_column_text(statement, 0)) : NULL;
-	sqlite3_finalize(statement);
 	return failed;
 }
 
@@ -209,18 +212,14 @@ static bool lost(const void *state)
 static json_t *pragma(struct sqlite *s, const char *name)
 {
 	char sql[64];
-	sqlite3_stmt *statement;
+	SCOPED(end_statement) sqlite3_stmt *statement = NULL;
 	bool row;
-	json_t *value = json_null();
 	snprintf(sql, sizeof sql, "PRAGMA %s", name);
-	if (!first_row(s, &statement, &row, sql, NULL, NULL) && row) {
-		if (sqlite3_column_type(statement, 0) == SQLITE_INTEGER)
-			value = json_integer(sqlite3_column_int64(statement, 0));
-		else
-			value = json_string((const char *)sqlite3_column_text(statement, 0));
-	}
-	sqlite3_finalize(statement);
-	return value;
+	if (first_row(s, &statement, &row, sql, NULL, NULL) || !row)
+		return json_null();
+	if (sqlite3_column_type(statement, 0) == SQLITE_INTEGER)
+		return json_integer(sqlite3_column_int64(statement, 0));
+	return json_string((const char *)sqlite3_column_text(statement, 0));
 }
 
 /* Those by which a query's time or plan may differ. */
@@ -247,13 +246,12 @@ static int describe(void *state, char **version, char **settings, struct error *
 					       "mmap_size", "journal_mode", "synchronous",
 					       "threads",   "temp_store",   "auto_vacuum" };
 	(void)err;
-	json_t *object = json_object();
+	json_auto_t *object = json_object();
 	for (size_t i = 0; i < sizeof pragmas / sizeof *pragmas; i++)
 		json_object_set_new(object, pragmas[i], pragma(state, pragmas[i]));
 	json_object_set_new(object, "compile_options", compile_options());
 	*version = xstrdup(sqlite3_libversion());
 	*settings = json_dumps(object, JSON_COMPACT);
-	json_decref(object);
 	return 0;
 }
 
@@ -287,7 +285,7 @@ static int load(void *state, const char *table, size_t columns, dbms_row_fn next
 {
 	struct sqlite *s = state;
 	SCOPED(strbuf_release) struct strbuf marks = { 0 };
-	sqlite3_stmt *insert = NULL;
+	SCOPED(end_statement) sqlite3_stmt *insert = NULL;
 	strbuf_puts(&marks, " VALUES (");
 	for (size_t i = 0; i < columns; i++)
 		strbuf_puts(&marks, i ? ", ?" : "?");
@@ -302,7 +300,6 @@ static int load(void *state, const char *table, size_t columns, dbms_row_fn next
 		if (failed && !sqlite3_get_autocommit(s->db))
 			sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	}
-	sqlite3_finalize(insert);
 	return failed ? error_prefix(err, "loading table %s", table) : 0;
 }
 
@@ -332,22 +329,20 @@ static int settle(void *state, const char *const *tables, size_t count, struct e
 static int table_bytes(void *state, const char *table, uint64_t *bytes, struct error *err)
 {
 	struct sqlite *s = state;
-	sqlite3_stmt *statement = NULL;
+	SCOPED(end_statement) sqlite3_stmt *statement = NULL;
 	FREED char *name = NULL;
 	bool row;
 	if (find_table(s, table, &name, err))
 		return -1;
 	*bytes = 0;
-	int failed = 0;
-	if (name && sqlite3_compileoption_used("ENABLE_DBSTAT_VTAB")) {
-		failed = first_row(
-			s, &statement, &row,
-			"SELECT sum(pgsize) FROM dbstat WHERE name = ? AND aggregate = TRUE", name,
-			err);
-		*bytes = failed || !row ? 0 : (uint64_t)sqlite3_column_int64(statement, 0);
-	}
-	sqlite3_finalize(statement);
-	return failed;
+	if (!name || !sqlite3_compileoption_used("ENABLE_DBSTAT_VTAB"))
+		return 0;
+	if (first_row(s, &statement, &row,
+		      "SELECT sum(pgsize) FROM dbstat WHERE name = ? AND aggregate = TRUE", name,
+		      err))
+		return -1;
+	*bytes = row ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
+	return 0;
 }
 
 /* ---- a query ---- */
@@ -355,12 +350,10 @@ static int table_bytes(void *state, const char *table, uint64_t *bytes, struct e
 static bool holds_statement(struct sqlite *s, const char *sql)
 {
 	while (*sql) {
-		sqlite3_stmt *statement = NULL;
+		SCOPED(end_statement) sqlite3_stmt *statement = NULL;
 		const char *tail = sql;
-		if (sqlite3_prepare_v2(s->db, sql, -1, &statement, &tail) || statement) {
-			sqlite3_finalize(statement);
+		if (sqlite3_prepare_v2(s->db, sql, -1, &statement, &tail) || statement)
 			return true;
-		}
 		if (tail == sql)
 			return false;
 		sql = tail;
@@ -433,18 +426,17 @@ static char *with_table(struct sqlite *s, const char *detail)
 static int plan(void *state, struct query_plan *into, struct error *err)
 {
 	struct sqlite *s = state;
-	ARRAY(struct sqlite_plan_row) rows = { 0 };
-	FREED word_list details = { 0 };
-	sqlite3_stmt *explain = NULL;
-	SCOPED(strbuf_release) struct strbuf sql = { 0 };
+	FREED ARRAY(struct sqlite_plan_row) rows = { 0 };
+	SCOPED(words_release) word_list details = { 0 };
+	SCOPED(end_statement) sqlite3_stmt *explain = NULL;
 	int rc = SQLITE_ERROR;
 	if (!s->statement)
 		return no_statement(err);
 	/* an explained statement does not look whether another connection changed the schema; this
 	 * does */
 	sqlite3_exec(s->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
-	strbuf_printf(&sql, "EXPLAIN QUERY PLAN %s", s->sql);
-	if (!sqlite3_prepare_v2(s->db, strbuf_text(&sql), -1, &explain, NULL))
+	FREED char *sql = xprintf("EXPLAIN QUERY PLAN %s", s->sql);
+	if (!sqlite3_prepare_v2(s->db, sql, -1, &explain, NULL))
 		while ((rc = sqlite3_step(explain)) == SQLITE_ROW) {
 			const char *detail = (const char *)sqlite3_column_text(explain, 3);
 			char *text = with_table(s, detail ? detail : "");
@@ -453,13 +445,8 @@ static int plan(void *state, struct query_plan *into, struct error *err)
 								    sqlite3_column_int(explain, 1),
 								    text });
 		}
-	int failed = rc == SQLITE_DONE ? plan_of_sqlite(rows.items, rows.count, into, err)
-				       : fail(s, "SQL", err);
-	sqlite3_finalize(explain);
-	array_release(&rows);
-	for (size_t i = 0; i < details.count; i++)
-		xfree(details.items[i]);
-	return failed;
+	return rc == SQLITE_DONE ? plan_of_sqlite(rows.items, rows.count, into, err)
+				 : fail(s, "SQL", err);
 }
 
 struct query {
