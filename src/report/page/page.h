@@ -1,5 +1,5 @@
 /* A page for a browser: runs, studies and comparisons in one document, as JSON or in a
- * self-contained HTML file. web/src/model.ts and docs/schema/page.schema.json describe the
+ * self-contained HTML file. web/src/types.ts and docs/schema/page.schema.json describe the
  * document. */
 #ifndef TARE_REPORT_PAGE_PAGE_H
 #define TARE_REPORT_PAGE_PAGE_H

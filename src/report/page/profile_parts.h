@@ -33,11 +33,11 @@ uint64_t *call_tree_totals(const struct call_tree *t);
 /* By node: whether it is kept if `most` are wanted, in unchanged order. The caller frees it. */
 bool *call_tree_choose(const struct call_tree *t, size_t most);
 
-/* The call tree (web/src/model.ts: Tree), a new reference. Beyond `most` nodes the smallest leaves
+/* The call tree (web/src/types.ts: Tree), a new reference. Beyond `most` nodes the smallest leaves
  * are counted in their callers: *folded of them, with *samples of their own. */
 json_t *page_profile_tree(const struct profile *p, size_t most, size_t *folded, uint64_t *samples);
 
-/* What changed between two call trees, by the path of names (web/src/model.ts: Places of before and
+/* What changed between two call trees, by the path of names (web/src/types.ts: Places of before and
  * after), for the nodes of page_profile_tree() with the same `most`. */
 json_t *page_profile_places(const struct profile *before, const struct profile *after, size_t most);
 

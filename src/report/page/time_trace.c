@@ -11,7 +11,7 @@
 #define NO_WAIT LEDGER_CAUSES
 #define NO_THREAD SIZE_MAX
 
-/* As web/src/model.ts numbers them. */
+/* As web/src/types.ts numbers them. */
 enum slice_kind {
 	SLICE_SUBJECT,
 	SLICE_OTHER,

@@ -1,9 +1,8 @@
-// What the page of a study computes of docs/schema/study.schema.json and of its samples.
-import type { StudyDaemon, StudyPeriod, StudyRun, PageSamples, StudySection, StudySeen } from '../types';
+// What the page of a study computes of it and of its samples.
+import type { PageSamples, StudyPeriod, StudyRun, StudySection } from '../types';
 import * as format from '../parts/format';
 
-export type Which = 'short' | 'long';
-export interface Run { which: Which; run: StudyRun; samples: PageSamples | null }
+export interface Run { which: 'short' | 'long'; run: StudyRun; samples: PageSamples | null }
 
 export function runsOf(section: StudySection): Run[] {
   const out: Run[] = [];
@@ -17,11 +16,9 @@ export function runsOf(section: StudySection): Run[] {
 /** "5.00 min ± 0.12 s", with a mark where it rests on two occurrences. */
 export function periodText(period: StudyPeriod | null): string {
   if (!period) return format.DASH;
-  const value = period.ns === null ? `${format.figure(period.samples)} samples` : `${format.ns(period.ns)} ± ${format.ns(period.error_ns)}`;
+  const value = `${format.ns(period.ns)} ± ${format.ns(period.error_ns)}`;
   return period.uncertain ? `${value} ?` : value;
 }
-
-export const seenIn = (daemon: StudyDaemon, which: Which): StudySeen | null => daemon.runs[which];
 
 /** Where a period's occurrences are expected among so many samples; too many to be seen are not drawn. */
 export function expected(phase: number, period: number, first: number, last: number): number[] {

@@ -7,7 +7,7 @@ import * as format from '../parts/format';
 import { ring } from '../parts/marks';
 import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
-import { expected, periodText, seenIn, type Run } from './study_model';
+import { expected, periodText, type Run } from './study_model';
 
 const STRIPS = 30; // daemons
 
@@ -73,7 +73,7 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
     if (!culprits) {
       culprits = new Map();
       for (const d of section.study.daemons) {
-        for (const s of seenIn(d, which)?.samples ?? []) {
+        for (const s of d.runs[which]?.samples ?? []) {
           const list = culprits.get(s);
           if (list) list.push(d);
           else culprits.set(s, [d]);
@@ -98,7 +98,7 @@ export function samplesCard(section: StudySection, { which, run, samples }: Run,
       { symbol: 'circle', symbolSize: 4, color: theme.kept }, { symbol: 'triangle', symbolSize: 9, color: theme.series[1] },
       { symbol: 'diamond', symbolSize: 8, color: theme.series[3] }, { symbol: 'diamond', symbolSize: 10, color: theme.dropped },
     ];
-    const long = chosen.daemon ? (seenIn(chosen.daemon, which)?.samples ?? []).flatMap((n) => at.get(n) ?? []) : [];
+    const long = chosen.daemon ? (chosen.daemon.runs[which]?.samples ?? []).flatMap((n) => at.get(n) ?? []) : [];
     const kinds = [0, 1, 2, 3].filter((kind) => kind === 0 || positions[kind]!.length);
     shown = [...kinds.map((kind) => positions[kind]!), long];
     return {
@@ -150,7 +150,7 @@ export function stripsCard(section: StudySection, { which, run, samples }: Run, 
   const first = samples?.number[0] ?? 1;
   const last = samples?.number[samples.number.length - 1] ?? run.samples;
   const strips: Strip[] = section.study.daemons.flatMap((daemon, i) => {
-    const seen = seenIn(daemon, which);
+    const seen = daemon.runs[which];
     if (!seen?.samples.length) return [];
     // the run's own period is the one that its samples are to be held against
     const period = seen.period?.samples ?? null;
@@ -173,7 +173,7 @@ export function stripsCard(section: StudySection, { which, run, samples }: Run, 
         ...(baseOption(theme)['tooltip'] as object),
         formatter: (p: { value: number[]; seriesIndex: number }) => {
           const s = drawn[p.value[1]!]!;
-          return tip([short(s.daemon.name, 60), p.seriesIndex === 0 ? `ran long in sample ${p.value[0]}` : `expected about sample ${format.figure(p.value[0])}`, `period: ${periodText(seenIn(s.daemon, which)?.period ?? null)}`]);
+          return tip([short(s.daemon.name, 60), p.seriesIndex === 0 ? `ran long in sample ${p.value[0]}` : `expected about sample ${format.figure(p.value[0])}`, `period: ${periodText(s.daemon.runs[which]?.period ?? null)}`]);
         },
       },
       series: [
