@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set(struct error *err, enum exit_code code, const char *fmt, va_list args)
+__attribute__((format(printf, 3, 0))) static void set(struct error *err, enum exit_code code,
+						      const char *fmt, va_list args)
 {
 	vsnprintf(err->text, sizeof err->text, fmt, args);
 	err->code = code;
