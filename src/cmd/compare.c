@@ -15,7 +15,7 @@ static void add_row(struct table *t, const struct loaded_run *l, enum emp_measur
 {
 	table_add_count(t, l->run.id);
 	table_add_text(t, l->run.name);
-	table_add_text(t, emp_measure_name(m));
+	table_add_text(t, emp_measure_names[m]);
 	table_add_count(t, (int64_t)l->result.kept[m].n);
 	table_add_number(t, l->result.kept[m].mean);
 	table_add_number(t, c ? c->ratio : 1);

@@ -132,13 +132,13 @@ static void print_findings_json(const struct machine *m, const finding_list *fin
 	struct tally t = tally_of(findings);
 	json_t *root = json_header(m), *counts = json_object(), *list = json_array();
 	for (unsigned s = SEVERITY_UNKNOWN; s < SEVERITIES; s++)
-		json_object_set_new(counts, severity_name((enum severity)s),
+		json_object_set_new(counts, severity_names[(enum severity)s],
 				    json_integer((json_int_t)t.of[s]));
 	for (size_t i = 0; i < findings->count; i++)
 		if (all || findings->items[i].severity > SEVERITY_OK)
 			json_array_append_new(list,
 					      json_shape(&finding_shape, &findings->items[i]));
-	json_object_set_new(root, "verdict", json_text(severity_name(t.worst)));
+	json_object_set_new(root, "verdict", json_text(severity_names[t.worst]));
 	json_object_set_new(root, "counts", counts);
 	json_object_set_new(root, "findings", list);
 	print_json(root);

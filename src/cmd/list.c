@@ -72,7 +72,7 @@ static struct table *runs_table(const run_list *runs, const run_count_list *coun
 		table_add_text(t, run->name);
 		table_add_text(t, run->command);
 		add_progress(t, run, count->executions);
-		table_add_text(t, run_status_name(run->status));
+		table_add_text(t, run_status_names[run->status]);
 		add_date(t, run->started_at_ns);
 		add_date(t, run->ended_at_ns);
 		add_count(t, count->executions, executes);

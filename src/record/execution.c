@@ -19,19 +19,9 @@ const char *grade_name(enum grade grade)
 	return grade < GRADES ? grade_names[grade] : "none";
 }
 
-static const char *const role_names[] = { "subject", "daemon", "self" };
-
-const char *role_name(enum role role)
-{
-	return role_names[role];
-}
+const char *const role_names[] = { "subject", "daemon", "self" };
 
 const char *const run_status_names[] = { "going", "complete", "interrupted", "failed" };
-
-const char *run_status_name(enum run_status status)
-{
-	return run_status_names[status];
-}
 
 const char *subject_kind_name(enum subject_kind kind)
 {

@@ -29,7 +29,7 @@ const char *grade_name(enum grade grade);
 
 /* The role of a process in an execution. */
 enum role { ROLE_SUBJECT, ROLE_DAEMON, ROLE_SELF };
-const char *role_name(enum role role);
+extern const char *const role_names[];
 
 /* One process that ran during the execution: its threads summed, as differences over it. */
 struct process {
@@ -112,7 +112,6 @@ enum run_status {
 	RUN_FAILED,	 /* the subject failed or could not be started */
 };
 extern const char *const run_status_names[];
-const char *run_status_name(enum run_status status);
 
 struct parameter {
 	char *name, *value;

@@ -98,7 +98,7 @@ enum query_event_kind {
 	QUERY_GAVE_UP,	  /* a Q@C whose plan keeps changing */
 	QUERY_EVENTS,
 };
-const char *query_event_name(enum query_event_kind kind); /* "restarted", ... */
+extern const char *const query_event_names[QUERY_EVENTS];
 
 struct query_event {
 	enum query_event_kind kind;

@@ -26,11 +26,11 @@ void calibration_inc_name(uint64_t length_ns, char out[32])
 /* Both runs know the whole plan: a study is resumed from nothing else. */
 static char *conditions_of(const struct calibration *c, enum study_length which)
 {
-	json_t *plan = json_pack("{s:s}", "part", study_length_name(which));
+	json_t *plan = json_pack("{s:s}", "part", study_length_names[which]);
 	for (int l = 0; l < STUDY_LENGTHS; l++) {
 		const struct calibration_part *p = &c->parts[l];
 		if (p->want.length_ns)
-			json_object_set_new(plan, study_length_name((enum study_length)l),
+			json_object_set_new(plan, study_length_names[(enum study_length)l],
 					    json_pack("{s:I, s:I, s:I}", "length_ns",
 						      (json_int_t)p->want.length_ns, "samples",
 						      (json_int_t)p->want.samples, "turns",
@@ -50,7 +50,7 @@ static int add_run(struct calibration *c, enum study_length which, struct error 
 	struct calibration_part *p = &c->parts[which];
 	char inc[32], name[80], command[80];
 	calibration_inc_name(p->want.length_ns, inc);
-	snprintf(name, sizeof name, "calibrate %s %s", study_length_name(which), inc);
+	snprintf(name, sizeof name, "calibrate %s %s", study_length_names[which], inc);
 	snprintf(command, sizeof command, "tare inc --turns %" PRIu64, p->turns);
 	p->run = (struct run){ .name = xstrdup(name),
 			       .command = xstrdup(command),
@@ -76,7 +76,7 @@ static bool read_plan(const json_t *all, struct calibration *c, enum study_lengt
 	bool good = part != NULL;
 	*which = part && strcmp(part, "long") == 0 ? STUDY_LONG : STUDY_SHORT;
 	for (int l = 0; l < STUDY_LENGTHS && good; l++) {
-		const json_t *o = json_object_get(plan, study_length_name((enum study_length)l));
+		const json_t *o = json_object_get(plan, study_length_names[(enum study_length)l]);
 		struct calibration_part *p = &c->parts[l];
 		p->want.length_ns = whole(o, "length_ns", INT64_MAX);
 		p->want.samples = (uint32_t)whole(o, "samples", STUDY_MOST);
@@ -315,7 +315,7 @@ static int end_part(struct calibration *c, int failed, struct error *err)
 		error_set(err, EXIT_INTERRUPTED,
 			  "interrupted: %" PRIu32 " of %" PRIu32
 			  " samples of the %s run are stored as run %" PRId64,
-			  p->done, p->want.samples, study_length_name(c->at), p->run.id);
+			  p->done, p->want.samples, study_length_names[c->at], p->run.id);
 	else
 		error_set(err, err->code, "%.800s; %" PRIu32 " samples are stored as run %" PRId64,
 			  why, p->done, p->run.id);

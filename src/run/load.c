@@ -54,7 +54,7 @@ const char *loaded_measure_words(enum emp_measure m)
 		[EMP_PT_EXEC] = "process time (exec)",
 		[EMP_PT_TICK] = "process time (tick)",
 	};
-	return words[m] ? words[m] : emp_measure_name(m);
+	return words[m] ? words[m] : emp_measure_names[m];
 }
 
 static bool both_have(const struct loaded_run *a, const struct loaded_run *b, enum emp_measure m)

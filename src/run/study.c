@@ -159,7 +159,7 @@ int study_make(struct lab *lab, const struct study_input *in, bool store, struct
 				  r->run, r->samples.count, plural);
 		else
 			error_set(err, EXIT_USAGE, "the %s run has %zu sample%s",
-				  study_length_name((enum study_length)l), r->samples.count,
+				  study_length_names[(enum study_length)l], r->samples.count,
 				  plural);
 		return error_hint(err, "a study takes %d or more, a good one some hundred",
 				  STUDY_LEAST);

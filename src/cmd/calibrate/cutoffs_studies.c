@@ -36,7 +36,7 @@ static struct table *studies_table(struct lab *lab, const lab_study_list *list)
 					   : NULL;
 		table_add_count(t, s->id);
 		table_add_date(t, s->made_at_ns);
-		table_add_text(t, study_source_name(s->source));
+		table_add_text(t, study_source_names[s->source]);
 		table_add_number(t, s->short_ns ? (double)s->short_ns : NAN);
 		table_add_number(t, s->long_ns ? (double)s->long_ns : NAN);
 		table_add_count(t, s->daemons);

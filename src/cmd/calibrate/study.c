@@ -164,7 +164,7 @@ static void on_begun(void *context, const struct calibration *c)
 	const struct calibration_part *p = &c->parts[c->at];
 	char inc[32];
 	calibration_inc_name(p->want.length_ns, inc);
-	snprintf(a->label, sizeof a->label, "%s, %s run", inc, study_length_name(c->at));
+	snprintf(a->label, sizeof a->label, "%s, %s run", inc, study_length_names[c->at]);
 	progress_init(&a->progress, a->label, !a->quiet);
 	/* as if this tare had made those before, too: the time left is then right at once */
 	uint64_t before = p->want.length_ns * p->done, now = a->progress.begun_ns;

@@ -198,7 +198,7 @@ static int draw_study(const struct plot_options *o, int which, const struct stud
 	enum study_length l = o->long_run ? STUDY_LONG : STUDY_SHORT;
 	if (!s->runs[l].present)
 		return error_set(err, EXIT_USAGE, "study %" PRId64 " has no %s run", s->id,
-				 study_length_name(l));
+				 study_length_names[l]);
 	if (!is_l[l])
 		return error_set(err, EXIT_USAGE,
 				 "the samples of study %" PRId64

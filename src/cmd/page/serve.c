@@ -201,7 +201,7 @@ static int states(void *context, struct serve_state *list, size_t count, uint64_
 		struct run run = { 0 };
 		list[i].found = !lab_get_run(lab, list[i].run, &run, &none) &&
 				!lab_stamp_run(lab, list[i].run, &list[i].stamp, &none);
-		list[i].status = run_status_name(run.status);
+		list[i].status = run_status_names[run.status];
 		run_release(&run);
 		if (!list[i].found && none.code != EXIT_USAGE) {
 			*err = none;

@@ -29,7 +29,7 @@ static json_t *list_row(const struct run *run, const struct run_summary_row *s)
 	json_t *o = json_pack("{s:I, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "id",
 			      (json_int_t)run->id, "kind", kinds[run->kind], "name",
 			      json_text(run->name), "command", json_text(run->command), "tags",
-			      json_text(run->tags), "status", run_status_name(run->status),
+			      json_text(run->tags), "status", run_status_names[run->status],
 			      "started_at", json_date(run->started_at_ns), "ended_at",
 			      json_date(run->ended_at_ns), "executions",
 			      executes ? json_integer(s->executions) : json_null(),
@@ -74,7 +74,7 @@ int serve_list(struct lab *lab, const struct request *r, struct strbuf *out, str
 					      json_pack("{s:I, s:o, s:s, s:I, s:I}", "id",
 							(json_int_t)s->id, "made_at",
 							json_date(s->made_at_ns), "source",
-							study_source_name(s->source), "daemons",
+							study_source_names[s->source], "daemons",
 							(json_int_t)s->daemons, "cutoffs",
 							(json_int_t)s->cutoffs));
 		}

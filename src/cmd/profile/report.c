@@ -146,7 +146,7 @@ static int no_samples(const struct profile_filter_options *f, struct error *err)
 	if (by == SLEEPY_SYSTEM)
 		return -1;
 	return error_hint(err, "'tare profile report --by %s' lists what there is",
-			  sleepy_by_name(by));
+			  sleepy_by_names[by]);
 }
 
 /* An empty profile has nothing, whatever is asked for: that is no mistake. */

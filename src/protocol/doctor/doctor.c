@@ -10,11 +10,6 @@
 
 const char *const severity_names[] = { "unknown", "ok", "note", "warn", "bad" };
 
-const char *severity_name(enum severity severity)
-{
-	return severity_names[severity];
-}
-
 bool fact_number(const char *value, double *number)
 {
 	return value && real_parse(value, number);

@@ -17,7 +17,6 @@ enum severity {
 	SEVERITY_BAD,  /* measurements taken now will mislead */
 };
 extern const char *const severity_names[];
-const char *severity_name(enum severity severity); /* "unknown", "ok", "note", "warn", "bad" */
 
 struct finding {
 	const char *id;	    /* of the check: "turbo" */

@@ -11,11 +11,6 @@ const char *const sleepy_by_names[SLEEPY_VIEWS] = { "system", "app",	     "insta
 						    "thread", "object",	     "function",
 						    "line",   "instruction", "container" };
 
-const char *sleepy_by_name(enum sleepy_by by)
-{
-	return sleepy_by_names[by];
-}
-
 /* ---- which samples ---- */
 
 const char *sleepy_container_of(const struct profile_instance *i)

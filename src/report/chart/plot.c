@@ -97,7 +97,7 @@ void plot_processes(const struct run_view *v, const struct plot_style *s, struct
 		struct strbuf text = { 0 };
 		char time[WORDS];
 		text_duration((double)x->exec_ns, 3, time, sizeof time);
-		strbuf_printf(&text, "%s %s", role_name(x->role), time);
+		strbuf_printf(&text, "%s %s", role_names[x->role], time);
 		chart_row(c, block, (double[]){ (double)k, (double)x->exec_ns }, 2,
 			  strbuf_text(&text));
 		chart_axis_tick(&c->y, (double)k, x->name);

@@ -483,7 +483,7 @@ static void put_detour(struct writer *w, const struct trace_event *e, uint64_t a
 	for (unsigned i = 0; known && i < NOISE_CLASSES; i++)
 		if (known->class_ns[i])
 			notes[count++] =
-				(struct packets_note){ noise_class_name((enum noise_class)i), NULL,
+				(struct packets_note){ noise_class_names[(enum noise_class)i], NULL,
 						       known->class_ns[i] };
 	end_detour(w, cpu, at_ns); /* should its end have been lost */
 	packets_begin(w->out, at_ns, cpu->detours, known ? known->name : "detour", notes, count);

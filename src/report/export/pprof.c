@@ -111,7 +111,7 @@ static void put_sample(void *context, const struct profile_sample *s, uint64_t c
 	put_label(w, "container", instance->container ? instance->container : "", 0);
 	enum stack_end end = w->profile->stack_list.items[s->stack].end;
 	if (end == STACK_LIMIT || end == STACK_BROKEN)
-		put_label(w, "stack", stack_end_name(end), 0);
+		put_label(w, "stack", stack_end_names[end], 0);
 	strbuf_release(&appid);
 	proto_close(w->out, sample);
 }

@@ -71,7 +71,7 @@ static void put_changes(const struct jitter_diff *d, struct strbuf *out)
 		size_t n = counts[order[i]];
 		if (!n)
 			continue;
-		strbuf_printf(out, "%s%zu %s", all ? ", " : "", n, jitter_change_name(order[i]));
+		strbuf_printf(out, "%s%zu %s", all ? ", " : "", n, jitter_change_names[order[i]]);
 		if (!all)
 			strbuf_puts(out, n == 1 ? " source" : " sources");
 		all += n;
@@ -227,7 +227,7 @@ static const char *class_word(const struct jitter_source_diff *s)
 		[NOISE_HOST] = "inferred",
 		[NOISE_UNEXPLAINED] = "remainder",
 	};
-	return words[s->class] ? words[s->class] : noise_class_name(s->class);
+	return words[s->class] ? words[s->class] : noise_class_names[s->class];
 }
 
 static void add_figures(struct table *t, double rate, double share, uint64_t longest_ns)
@@ -246,7 +246,7 @@ static void add_source(struct table *t, const struct jitter_source_diff *s, bool
 	/* what is not sure is not the same: that is where a difference is sure, but small */
 	table_add_text(t, s->change == JITTER_SAME && !jitter_diff_sure(s)
 				  ? "unsure"
-				  : jitter_change_name(s->change));
+				  : jitter_change_names[s->change]);
 	table_paint(t, change_colour(s->change));
 	table_add_text(t, s->name);
 	add_figures(t, s->base_rate, s->base_share, s->base_max_ns);

@@ -68,7 +68,7 @@ static json_t *machine_name(const struct machine *machine)
 static bool is_fine(const json_t *finding)
 {
 	const char *severity = json_string_value(json_object_get(finding, "severity"));
-	return strcmp(severity, severity_name(SEVERITY_OK)) == 0;
+	return strcmp(severity, severity_names[SEVERITY_OK]) == 0;
 }
 
 /* In each run its state may be another: what was found must hold for all that share it. Of what is

@@ -133,7 +133,7 @@ static void add_density(json_t *section, const struct run_view *v, enum emp_meas
 	struct error none = ERROR_INIT;
 	struct chart *c = chart_new();
 	char name[WORDS];
-	snprintf(name, sizeof name, "density_%s", emp_measure_name(m));
+	snprintf(name, sizeof name, "density_%s", emp_measure_names[m]);
 	page_chart(section, name, c, chart_density(c, v, m, &none));
 }
 
@@ -243,7 +243,7 @@ void page_compare_times(struct page *p, size_t reference, enum emp_measure measu
 	json_array_append_new(
 		p->comparisons,
 		json_pack("{s:s, s:o, s:I, s:s, s:o}", "kind", "time", "sections", sections,
-			  "reference", (json_int_t)reference, "measure", emp_measure_name(measure),
+			  "reference", (json_int_t)reference, "measure", emp_measure_names[measure],
 			  "rows",
 			  json_shapes(&time_comparison_row_shape, list, count, sizeof *list)));
 }

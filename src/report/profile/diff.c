@@ -144,7 +144,7 @@ void profile_diff_text(const struct profile_subject *before, const struct profil
 		       struct strbuf *out)
 {
 	struct profile_style style = profile_normal_style(given);
-	strbuf_printf(out, "Profiles compared by %s\n", sleepy_by_name(d->by));
+	strbuf_printf(out, "Profiles compared by %s\n", sleepy_by_names[d->by]);
 	put_side("  before  ", before, d->before, d->before_hz, d->before_elapsed_ns, &style.style,
 		 out);
 	put_side("  after   ", after, d->after, d->after_hz, d->after_elapsed_ns, &style.style,

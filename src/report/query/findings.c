@@ -63,7 +63,7 @@ static void put_dropped_by(const struct query_view *v, const struct query_rows *
 	if (ats > 1)
 		strbuf_printf(&text, "%zu Q@Cs, most of ", ats);
 	strbuf_puts(&text, place);
-	snprintf(first, sizeof first, "Dropped, %s: ", ttp_check_name(check));
+	snprintf(first, sizeof first, "Dropped, %s: ", ttp_check_names[check]);
 	put_query_text(first, strbuf_text(&text), style, out);
 	strbuf_release(&text);
 }
@@ -134,7 +134,8 @@ static void put_post(const struct query_view *v, const struct query_style *style
 	strbuf_clear(&text);
 	for (enum ttp_model_measure m = 0; m < TTP_MODEL_MEASURES; m++)
 		if (r->post.constant >> m & 1)
-			strbuf_printf(&text, "%s%s", said++ ? ", " : "", ttp_model_measure_name(m));
+			strbuf_printf(&text, "%s%s", said++ ? ", " : "",
+				      ttp_model_measure_names[m]);
 	if (said && r->executions > 1 && style->checks)
 		put_query_text("Never varied: ", strbuf_text(&text), style, out);
 	strbuf_release(&text);
@@ -257,7 +258,7 @@ void put_query_findings(const struct query_view *v, const struct query_rows *row
 			if (rows->list.items[i].verdict->drop == d)
 				name_at(&n, &rows->list.items[i]);
 		end_naming(&n);
-		snprintf(first, sizeof first, "Dropped, %s: ", ttp_drop_name(d));
+		snprintf(first, sizeof first, "Dropped, %s: ", ttp_drop_names[d]);
 		if (n.count)
 			put_query_text(first, strbuf_text(&text), style, out);
 		strbuf_release(&text);

@@ -61,7 +61,7 @@ static void put_adapted(struct strbuf *out)
 			continue;
 		if (last)
 			strbuf_printf(out, "%s%s", out->length ? ", " : "", last);
-		last = ttp_check_name(c);
+		last = ttp_check_names[c];
 	}
 	strbuf_printf(out, "%s%s", out->length ? " and " : "", last);
 }
@@ -97,7 +97,7 @@ static void say_checks(const struct query_view *v, bool brief, sentence_list *in
 	}
 	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
 		if (ttp_form_note(c))
-			say(into, "check of %s: %s", ttp_check_name(c), ttp_form_note(c));
+			say(into, "check of %s: %s", ttp_check_names[c], ttp_form_note(c));
 }
 
 void query_deviations(const struct query_view *v, bool brief, sentence_list *into)
@@ -179,7 +179,7 @@ static void put_wide(const struct query_view *v, struct strbuf *out)
 			    : c == TTP_UNIQUE_PLAN ? "Q@Cs"
 						   : "executions",
 			    text);
-		strbuf_printf(out, "%s%s: %s", said++ ? ", " : "", ttp_wide_check_name(c), text);
+		strbuf_printf(out, "%s%s: %s", said++ ? ", " : "", ttp_wide_check_names[c], text);
 	}
 }
 

@@ -69,7 +69,7 @@ static struct query_row row_of(const struct query_run *run, const struct query_a
 				 .table_bytes = at->table_bytes,
 				 .made = at->executions.count,
 				 .kept = verdict->kept,
-				 .dropped_by = verdict->drop ? ttp_drop_name(verdict->drop) : NULL,
+				 .dropped_by = verdict->drop ? ttp_drop_names[verdict->drop] : NULL,
 				 .time = verdict->times[time],
 				 .cpu = verdict->cpu,
 				 .device = verdict->device,
@@ -282,7 +282,7 @@ void put_checks(uint32_t bits, const char *between, struct strbuf *out)
 	size_t n = 0;
 	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
 		if (bits >> c & 1)
-			strbuf_printf(out, "%s%s", n++ ? between : "", ttp_check_name(c));
+			strbuf_printf(out, "%s%s", n++ ? between : "", ttp_check_names[c]);
 }
 
 /* ---- text ---- */

@@ -208,7 +208,7 @@ static void put_event(const struct query_view *v, const struct query_event *e,
 	struct strbuf text = { 0 };
 	char date[WORDS], first[WORDS], place[2 * WORDS];
 	text_date(e->at_ns, date, sizeof date);
-	strbuf_puts(&text, query_event_name(e->kind));
+	strbuf_puts(&text, query_event_names[e->kind]);
 	if (e->query) {
 		query_place(v->data, e->query, e->cardinality, place);
 		strbuf_printf(&text, ", %s", place);

@@ -30,7 +30,7 @@ static char *verdict(const finding_list *findings)
 	for (size_t i = 0; i < findings->count; i++)
 		if (findings->items[i].severity > SEVERITY_OK)
 			strbuf_printf(&sb, "%s%s:%s", sb.length ? " " : "",
-				      severity_name(findings->items[i].severity),
+				      severity_names[findings->items[i].severity],
 				      findings->items[i].id);
 	return strbuf_detach(&sb);
 }
