@@ -14,20 +14,11 @@ static const char *const outcome_names[] = { "exited", "signalled", "timed out" 
 
 const char *const grade_names[] = { "net", "exec", "tick" };
 
-const char *grade_name(enum grade grade)
-{
-	return grade < GRADES ? grade_names[grade] : "none";
-}
-
 const char *const role_names[] = { "subject", "daemon", "self" };
 
 const char *const run_status_names[] = { "going", "complete", "interrupted", "failed" };
 
-const char *subject_kind_name(enum subject_kind kind)
-{
-	static const char *const names[SUBJECT_KINDS] = { "command", "cpu", "system", "query" };
-	return names[kind];
-}
+const char *const subject_kind_names[SUBJECT_KINDS] = { "command", "cpu", "system", "query" };
 
 #define X(member, ...) FACT(struct execution, member, __VA_ARGS__)
 

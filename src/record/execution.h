@@ -25,7 +25,6 @@ enum outcome {
 /* The grades of process time, best first. */
 enum grade { GRADE_NET, GRADE_EXEC, GRADE_TICK, GRADES };
 extern const char *const grade_names[];
-const char *grade_name(enum grade grade);
 
 /* The role of a process in an execution. */
 enum role { ROLE_SUBJECT, ROLE_DAEMON, ROLE_SELF };
@@ -119,7 +118,7 @@ struct parameter {
 
 /* What a run measured. SUBJECT_SYSTEM is a profile of the system or a part of it. */
 enum subject_kind { SUBJECT_COMMAND, SUBJECT_CPU, SUBJECT_SYSTEM, SUBJECT_QUERY, SUBJECT_KINDS };
-const char *subject_kind_name(enum subject_kind kind); /* "command", "cpu", "system", "query" */
+extern const char *const subject_kind_names[SUBJECT_KINDS];
 
 struct run {
 	int64_t id; /* in the lab */

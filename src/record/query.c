@@ -6,12 +6,7 @@
 
 #include "record/measure.h"
 
-const char *query_role_name(enum query_role role)
-{
-	static const char *const names[QUERY_ROLES] = { "query", "utility", "daemon", "user",
-							"tare" };
-	return names[role];
-}
+const char *const query_role_names[QUERY_ROLES] = { "query", "utility", "daemon", "user", "tare" };
 
 static const struct measure measures[QUERY_MEASURES] = {
 	[QUERY_USER_NS] = { "user_ns", UNIT_NS, .title = "user", .meaning = "user time" },

@@ -19,7 +19,7 @@ enum query_role {
 	QUERY_OWN,  /* tare itself */
 	QUERY_ROLES,
 };
-const char *query_role_name(enum query_role role); /* "query", "utility", "daemon", ... */
+extern const char *const query_role_names[QUERY_ROLES];
 
 /* What the processes of a role used. */
 enum query_measure {

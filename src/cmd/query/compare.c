@@ -17,9 +17,7 @@ static int compare(void *options, const struct cmd_args *args, struct error *err
 {
 	const struct compare_options *o = options;
 	const text_list *names = &args->operands;
-	const struct query_style style = {
-		.width = cmd_columns(), .colour = cmd_colour(), .ascii = !cmd_utf8(), .all = o->all
-	};
+	const struct query_style style = { .style = cmd_plot_style(), .all = o->all };
 	struct lab *lab = NULL;
 	struct loaded_run base = { 0 }, other = { 0 };
 	struct ttp_comparison c = { 0 };

@@ -68,10 +68,7 @@ bool query_to_stdout(const struct query_display *d)
 
 static struct query_style style_of(const struct query_display *d)
 {
-	return (struct query_style){ .width = cmd_columns(),
-				     .lines = (size_t)cmd_lines(),
-				     .colour = cmd_colour(),
-				     .ascii = !cmd_utf8(),
+	return (struct query_style){ .style = cmd_plot_style(),
 				     .all = d->all,
 				     .plans = d->plans,
 				     .model = d->model,

@@ -143,8 +143,3 @@ void doctor_judge(const struct machine *m, finding_list *out)
 				array_push(out, found[i]);
 	free(found);
 }
-
-size_t doctor_check_count(void)
-{
-	return doctor_checks_count;
-}

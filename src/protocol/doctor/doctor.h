@@ -34,6 +34,4 @@ typedef ARRAY(struct finding) finding_list;
  * with array_release(). */
 void doctor_judge(const struct machine *m, finding_list *out);
 
-size_t doctor_check_count(void);
-
 #endif

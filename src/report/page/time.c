@@ -106,7 +106,7 @@ static json_t *columns_json(struct time_section *t)
 	json_object_set_new(o, "at_us", begins_json(t));
 	json_object_set_new(o, "et", et);
 	for (enum grade g = 0; g < GRADES; g++)
-		json_object_set_new(o, grade_name(g), grade_json(v, g));
+		json_object_set_new(o, grade_names[g], grade_json(v, g));
 	/* what people are shown of an execution: the rows of the catalogue that have a title. Those
 	 * that are not among the columns yet become columns */
 	json_t *list = json_array();

@@ -91,7 +91,7 @@ static void put_missing(const struct query_view *v, const struct query_style *st
 	struct strbuf text = { 0 };
 	for (enum query_role role = 0; role < QUERY_ROLES; role++) {
 		char whose[WORDS];
-		snprintf(whose, sizeof whose, "%s processes", query_role_name(role));
+		snprintf(whose, sizeof whose, "%s processes", query_role_names[role]);
 		put_bits(m->roles[role], false, role == QUERY_OWN ? "tare itself" : whose, &text);
 	}
 	put_bits(m->overall, true, "the CPUs", &text);

@@ -174,5 +174,5 @@ void query_ledger_text(const struct execution *const *executions, size_t count,
 		strbuf_puts(out, "No ledger was kept of these executions.\n");
 	strbuf_release(&note);
 	ledger_sums_release(&s);
-	query_finish(&style, out, from);
+	style_finish(&style.style, out, from);
 }

@@ -200,21 +200,21 @@ static void put_line(char mark, const struct plan_line *line, const struct query
 		     struct strbuf *out)
 {
 	size_t indent = 4 + 2 * (size_t)(line->depth < DEEP ? line->depth : DEEP);
-	size_t most = (size_t)style->width / 2;
+	size_t most = style->style.width / 2;
 	char first[128];
 	indent = indent > most ? most : indent;
 	memset(first, ' ', sizeof first);
 	first[2] = mark;
 	first[indent] = '\0';
 	put_paragraph(out,
-		      &(struct paragraph){ .width = (size_t)style->width,
+		      &(struct paragraph){ .width = style->style.width,
 					   .indent = indent + 4,
 					   .first = first,
 					   .lines = 3,
-					   .colour = !style->colour ? NULL
-						     : mark == '+'  ? GREEN
-						     : mark == '-'  ? RED
-								    : NULL },
+					   .colour = !style->style.colour ? NULL
+						     : mark == '+'	  ? GREEN
+						     : mark == '-'	  ? RED
+									  : NULL },
 		      line->text);
 }
 
@@ -264,11 +264,11 @@ static void put_query(const struct query_view *v, const struct query_row *rows, 
 				      low);
 		if (before && plan) {
 			strbuf_puts(&text, ": ");
-			put_plan_change(before, plan, style->ascii, &text);
+			put_plan_change(before, plan, style->style.ascii, &text);
 		}
 		put_paragraph(out,
 			      &(struct paragraph){
-				      .width = (size_t)style->width, .first = "  ", .indent = 4 },
+				      .width = style->style.width, .first = "  ", .indent = 4 },
 			      strbuf_text(&text));
 		strbuf_release(&text);
 		if (row->plan > shown && plan) /* letters ascend as plans are first seen */

@@ -290,22 +290,13 @@ void put_checks(uint32_t bits, const char *between, struct strbuf *out)
 struct query_style query_normal_style(const struct query_style *given)
 {
 	struct query_style s = given ? *given : (struct query_style){ 0 };
-	s.width = s.width <= 0 ? 80 : s.width < 60 ? 60 : s.width;
+	s.style = style_normal(&s.style);
 	return s;
-}
-
-void query_finish(const struct query_style *style, struct strbuf *out, size_t from)
-{
-	style_finish(&(struct style){ .ascii = style->ascii }, out, from);
 }
 
 void query_render(struct table *t, const struct query_style *style, struct strbuf *out)
 {
-	table_render(t, TABLE_TEXT,
-		     &(struct style){ .width = (size_t)style->width,
-				      .colour = style->colour,
-				      .ascii = style->ascii },
-		     out);
+	table_render(t, TABLE_TEXT, &style->style, out);
 	table_free(t);
 }
 
@@ -322,7 +313,7 @@ void put_more(size_t count, size_t most, const char *what, const struct query_st
 			      count - most == 1 ? "" : "s");
 }
 
-/* A copy whose percentages do not break; query_finish() makes plain spaces of it. */
+/* A copy whose percentages do not break; style_finish() makes plain spaces of it. */
 static char *unbroken(const char *text)
 {
 	struct strbuf out = { 0 };
@@ -340,7 +331,7 @@ void put_query_text(const char *first, const char *text, const struct query_styl
 	char *shown = unbroken(text);
 	size_t indent = strspn(first, " ");
 	put_paragraph(out,
-		      &(struct paragraph){ .width = (size_t)style->width,
+		      &(struct paragraph){ .width = style->style.width,
 					   .indent = *first ? indent + 2 : 0,
 					   .first = first },
 		      shown);
@@ -352,9 +343,9 @@ void put_query_fact(const char *label, const char *text, const struct query_styl
 {
 	char first[LABEL + 16], *shown = unbroken(text);
 	snprintf(first, sizeof first, "  %-*.20s", LABEL - 2, label);
-	put_paragraph(out,
-		      &(struct paragraph){
-			      .width = (size_t)style->width, .indent = LABEL, .first = first },
-		      shown);
+	put_paragraph(
+		out,
+		&(struct paragraph){ .width = style->style.width, .indent = LABEL, .first = first },
+		shown);
 	xfree(shown);
 }

@@ -49,7 +49,7 @@ static void put_title(const struct query_view *v, const struct query_style *styl
 	if (v->run && v->run->id > 0)
 		strbuf_printf(&text, ", run %lld", (long long)v->run->id);
 	strbuf_puts(&text, run_state_words(v->run));
-	put_headline(out, (size_t)style->width, style->colour, strbuf_text(&text));
+	put_headline(out, style->style.width, style->style.colour, strbuf_text(&text));
 	strbuf_release(&text);
 }
 
@@ -152,10 +152,8 @@ static void add_row(struct table *t, const struct query_row *row, enum ttp_time 
 static void put_times(const struct query_view *v, const struct query_rows *rows,
 		      const struct query_style *style, struct strbuf *out)
 {
-	const struct plot_style screen = { (size_t)style->width, style->lines, style->colour,
-					   style->ascii };
-	if (!style->all && plot_wanted(&screen, rows->list.count + 1)) {
-		plot_queries(v, rows, &screen, out);
+	if (!style->all && plot_wanted(&style->style, rows->list.count + 1)) {
+		plot_queries(v, rows, &style->style, out);
 		return;
 	}
 	/* cold runs have a column more, of what was read */
@@ -223,13 +221,13 @@ static void put_event(const struct query_view *v, const struct query_event *e,
 		const struct query_plan *plan = query_plan_of(v->data, e->plan);
 		if (before && plan) {
 			strbuf_puts(&text, ": ");
-			put_plan_change(before, plan, style->ascii, &text);
+			put_plan_change(before, plan, style->style.ascii, &text);
 		} else if (!e->text)
 			strbuf_puts(&text, ": its plan changed");
 	}
 	snprintf(first, sizeof first, "%.40s  ", date);
 	put_paragraph(out,
-		      &(struct paragraph){ .width = (size_t)style->width,
+		      &(struct paragraph){ .width = style->style.width,
 					   .first = first,
 					   .indent = strlen(first),
 					   .lines = 3 },
@@ -313,5 +311,5 @@ void query_text(const struct query_view *v, const struct query_style *given, str
 	}
 	query_rows_release(&rows);
 	strbuf_release(&text);
-	query_finish(&style, out, from);
+	style_finish(&style.style, out, from);
 }

@@ -184,7 +184,7 @@ static struct table *markup_table(enum time_unit unit, enum time_unit pt_unit, e
 	}
 	if (pt == EMP_ET)
 		return table_new(columns, 5);
-	snprintf(titles[5], WORDS, "PT %s [%s]", grade_name((enum grade)(pt - EMP_PT_NET)),
+	snprintf(titles[5], WORDS, "PT %s [%s]", grade_names[pt - EMP_PT_NET],
 		 scale_for(0, pt_unit).unit);
 	columns[5].title = titles[5];
 	return table_new(columns, 7);
