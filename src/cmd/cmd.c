@@ -79,34 +79,23 @@ void cmd_log_trouble(char said[ERROR_TEXT], const char *trouble, const char *ove
 	fflush(stderr);
 }
 
-bool cmd_options(const char *usage, const char *about, const struct option_spec *specs, int argc,
-		 char **argv, text_list *operands, int *code)
-{
-	struct error err = ERROR_INIT;
-	enum help help = HELP_NONE;
-	if (options_parse(argv[0], specs, argc, argv, operands, &help, &err)) {
-		*code = cmd_fail(&err);
-		return false;
-	}
-	if (!help)
-		return true;
-	struct strbuf out = { 0 };
-	strbuf_printf(&out, "Usage: %s\n", usage);
-	if (about && *about)
-		strbuf_printf(&out, "%s\n", about);
-	options_help(specs, help, &out);
-	cmd_print(&out);
-	*code = EXIT_DONE;
-	return false;
-}
-
 int cmd_run(const char *usage, const char *about, const struct option_spec *specs, int argc,
 	    char **argv, cmd_body body, void *options)
 {
 	struct cmd_args args = { .argc = argc, .argv = argv };
 	struct error err = ERROR_INIT;
-	int code;
-	if (cmd_options(usage, about, specs, argc, argv, &args.operands, &code)) {
+	enum help help = HELP_NONE;
+	int code = EXIT_DONE;
+	if (options_parse(argv[0], specs, argc, argv, &args.operands, &help, &err)) {
+		code = cmd_fail(&err);
+	} else if (help) {
+		struct strbuf out = { 0 };
+		strbuf_printf(&out, "Usage: %s\n", usage);
+		if (about && *about)
+			strbuf_printf(&out, "%s\n", about);
+		options_help(specs, help, &out);
+		cmd_print(&out);
+	} else {
 		code = body(options, &args, &err);
 		if (code < 0)
 			code = *err.text ? cmd_fail(&err) : (int)err.code;

@@ -1,11 +1,9 @@
 /* tare doctor: reads the machine's facts, judges them, prints what disturbs and what mends it. */
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "collect/collect.h"

@@ -1,5 +1,4 @@
 /* tare emp: what each version of EMP makes of a stored run. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/cmd.h"

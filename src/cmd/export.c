@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/kinds.h"
 #include "cmd/view.h"

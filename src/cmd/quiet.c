@@ -1,6 +1,5 @@
 /* tare quiet: makes the machine quiet, around a command or until --restore; says what it changed.
  */
-#include <errno.h>
 #include <jansson.h>
 #include <poll.h>
 #include <signal.h>

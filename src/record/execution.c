@@ -1,7 +1,6 @@
 #include "record/execution.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const char *const backend_names[] = { "plain", "netlink", "bpf" };
 

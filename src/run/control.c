@@ -121,7 +121,8 @@ int control_place_find(struct control_place *into, enum control_kind kind, struc
 
 /* ---- the lock ---- */
 
-pid_t control_holder(const struct control_place *p)
+/* The process that has the lock; 0: none. */
+static pid_t control_holder(const struct control_place *p)
 {
 	int fd = open(p->lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };

@@ -13,7 +13,6 @@
 #include "cmd/calibrate/cutoffs.h"
 #include "cmd/cmd.h"
 #include "collect/collect.h"
-#include "report/core/format.h"
 #include "report/core/json.h"
 
 #define KIND "cutoffs"
@@ -101,6 +100,12 @@ static int read_one(const json_t *item, size_t index, cutoff_list *into, struct 
 	return 0;
 }
 
+struct cutoffs_file {
+	int64_t made_at_ns;	     /* 0: unknown */
+	char identity[17], host[64]; /* of its machine; its name, for display */
+	cutoff_list cutoffs;
+};
+
 /* As format_iso8601() writes it; null where it is not known. */
 static int read_made_at(const json_t *value, struct cutoffs_file *into, struct error *err)
 {
@@ -145,7 +150,9 @@ static int read_all(const json_t *all, struct cutoffs_file *into, struct error *
 	return 0;
 }
 
-int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into, struct error *err)
+/* From any source. It does not check whether the lab would accept the cutoffs. */
+static int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into,
+			     struct error *err)
 {
 	json_error_t why;
 	json_t *all = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);

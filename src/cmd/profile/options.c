@@ -1,8 +1,6 @@
 /* What tare profile record and start are told. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/text.h"
 #include "cmd/cmd.h"
 
 int cmd_query(struct lab_access *lab, int argc, char **argv)

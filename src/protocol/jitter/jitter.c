@@ -1,7 +1,6 @@
 #include "protocol/jitter/jitter.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "protocol/jitter/private.h"
 

@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 
-#include "base/text.h"
-
 #define DEFAULT_HEIGHT_CM 6
 
 struct chart *chart_new(void)

@@ -1,6 +1,5 @@
 /* A chart for gnuplot: its data as a file of columns, and the script that draws it. Both are text;
  * who runs gnuplot is no concern of this. */
-#include <stdio.h>
 
 #include "base/text.h"
 #include "report/chart/chart.h"

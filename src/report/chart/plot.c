@@ -29,7 +29,8 @@ static struct chart_screen screen_of(const struct style *s, const char *title)
 				      .title = title };
 }
 
-void plot_rows_line(size_t rows, const char *what, const struct style *s, struct strbuf *out)
+/* "300 rows: --all, or through a pipe" */
+static void plot_rows_line(size_t rows, const char *what, const struct style *s, struct strbuf *out)
 {
 	struct strbuf line = { 0 };
 	strbuf_printf(&line, "%zu %s are longer than the screen: --all prints them, as does a pipe",

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "report/chart/chart.h"
-#include "report/noise/rows.h"
 
 #define LEAST_WIDTH 30
 #define LEAST_HEIGHT 2

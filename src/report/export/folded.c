@@ -1,5 +1,4 @@
 /* Folded stacks, as flamegraph.pl and its kin read them: "app;outer;inner count". */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 

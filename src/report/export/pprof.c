@@ -1,6 +1,5 @@
 /* pprof: perftools.profiles.Profile of github.com/google/pprof, proto/profile.proto, whose field
  * numbers these are; compressed by gzip. */
-#include <string.h>
 #include <zlib.h>
 
 #include "report/export/profile.h"

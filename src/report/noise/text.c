@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "report/noise/rows.h"
 
 #define LABEL 14       /* columns of "  Time lost   " */

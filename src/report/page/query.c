@@ -1,5 +1,4 @@
 /* Queries. */
-#include <stdio.h>
 
 #include "report/page/documents.h"
 #include "report/page/private.h"

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "report/core/format.h"
 #include "report/core/shapes.h"
-#include "report/page/documents.h"
 #include "report/time/execution_json.h"
 
 #define MOST_REASONS 6000

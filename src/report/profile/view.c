@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "report/profile/rows.h"
 
 #define FEW_SAMPLES 100000 /* below: shares have their margin beside them */

@@ -1,6 +1,5 @@
 /* docs/schema/query-compare.schema.json */
 #include <math.h>
-#include <stdio.h>
 
 #include "report/core/json.h"
 #include "report/core/shapes.h"

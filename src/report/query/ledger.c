@@ -1,7 +1,5 @@
 /* Where the time of a query went: its executions' ledgers, by what a DBA would do about it. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "report/query/rows.h"
 #include "report/time/ledger.h"

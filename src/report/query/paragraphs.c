@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/core/json.h"
 #include "report/query/rows.h"
 
 #define MOST_STEAL 0.05 /* that of struct ttp_options */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "report/query/rows.h"
 
 #define DEEP 40		/* levels that are indented: deeper ones would run out of the line */

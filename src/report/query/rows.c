@@ -1,6 +1,5 @@
 #include "report/query/rows.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +11,11 @@
 
 /* ---- plans ---- */
 
-void plan_letter(int plan, char out[16])
+/* Plans are lettered within each query, from its highest cardinality down: A, ..., Z, AA. */
+static void plan_letter(int plan, char out[16])
 {
 	char reversed[16];
 	size_t n = 0;
-	if (plan < 0) {
-		snprintf(out, 16, "-");
-		return;
-	}
 	for (int left = plan + 1; left > 0; left = (left - 1) / 26)
 		reversed[n++] = (char)('A' + (left - 1) % 26);
 	for (size_t i = 0; i < n; i++)

@@ -49,7 +49,8 @@ struct table *daemons_cutoffs(const struct cutoff *cutoffs, size_t count)
 
 #define MOST_DECIMALS 9 /* ns */
 
-struct scale daemons_scale(uint64_t low_ns, uint64_t high_ns)
+/* ET differ in their last digits: one unit for a window, and decimals that tell its ends apart. */
+static struct scale daemons_scale(uint64_t low_ns, uint64_t high_ns)
 {
 	struct scale s = scale_for((double)high_ns, TIME_UNIT_AUTO);
 	if (high_ns > low_ns) {

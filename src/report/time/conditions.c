@@ -1,6 +1,5 @@
 /* Of the block of one run: the cutoffs it was judged by, and what was done to the machine for it.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/text.h"
 #include "report/core/format.h"
 #include "report/time/several.h"
 #include "report/time/shares.h"
