@@ -49,12 +49,11 @@ static void add_wrapped(struct strbuf *out, const char *lead, const char *text)
 
 int cmd_fail(const struct error *err)
 {
-	struct strbuf out = { 0 };
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	add_wrapped(&out, "tare: ", err->text);
 	if (*err->hint)
 		add_wrapped(&out, FAIL_INDENT, err->hint);
 	fputs(strbuf_text(&out), stderr);
-	strbuf_release(&out);
 	return err->code;
 }
 
@@ -116,8 +115,8 @@ int cmd_unknown(const struct subcommand *parts, const char *command, const char 
 		bool takes_command)
 {
 	struct error err = ERROR_INIT;
-	struct strbuf all = { 0 };
-	text_list names = { 0 };
+	SCOPED(strbuf_release) struct strbuf all = { 0 };
+	FREED text_list names = { 0 };
 	char shown[128];
 	for (const struct subcommand *s = parts; s->name; s++) {
 		array_push(&names, s->name);
@@ -139,8 +138,6 @@ int cmd_unknown(const struct subcommand *parts, const char *command, const char 
 		error_hint(&err, "one of: %s", strbuf_text(&all));
 	else
 		error_hint(&err, "'tare --help' lists the commands");
-	array_release(&names);
-	strbuf_release(&all);
 	return cmd_fail(&err);
 }
 

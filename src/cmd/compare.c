@@ -41,7 +41,7 @@ static int compare(const loaded_list *list, const struct compare_options *o, str
 		{ "p", "p", COLUMN_REAL, .spare = 1 },
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	struct strbuf words = { 0 };
+	SCOPED(strbuf_release) struct strbuf words = { 0 };
 	int code = EXIT_DONE;
 	const struct loaded_run *base = &list->items[0];
 	for (size_t i = 1; i < list->count && code >= 0; i++) {
@@ -63,7 +63,6 @@ static int compare(const loaded_list *list, const struct compare_options *o, str
 			printf("\n%s", strbuf_text(&words));
 	}
 	table_free(t);
-	strbuf_release(&words);
 	return code;
 }
 

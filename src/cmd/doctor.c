@@ -119,9 +119,8 @@ static json_t *json_header(const struct machine *m)
 
 static void print_json(json_t *root)
 {
-	char *text = json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+	FREED char *text = json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	puts(text);
-	free(text);
 	json_decref(root);
 }
 

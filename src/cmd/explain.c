@@ -50,7 +50,7 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 	const struct load_options how = { .detail = LAB_PROCESSES };
 	const text_list *words = &args->operands;
 	text_list names = { 0 };
-	loaded_list list = { 0 };
+	SCOPED(loaded_release) loaded_list list = { 0 };
 	struct strbuf out = { 0 };
 	if (words->count > 2)
 		return error_set(err, EXIT_USAGE,
@@ -66,7 +66,6 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 		free(views);
 	}
 	cmd_print(&out);
-	loaded_release(&list);
 	array_release(&names);
 	return failed ? -1 : EXIT_DONE;
 }

@@ -105,7 +105,7 @@ static int import(void *options, const struct cmd_args *args, struct error *err)
 {
 	struct import_options *o = options;
 	struct session s = { .o = o };
-	imported_list list = { 0 };
+	SCOPED(imported_release) imported_list list = { 0 };
 	char shown[200];
 	size_t length = 0;
 	if (args->operands.count != 1) {
@@ -122,7 +122,7 @@ static int import(void *options, const struct cmd_args *args, struct error *err)
 	free(text);
 	if (failed)
 		return error_prefix(err, "import of %s, nothing was stored", shown);
-	char *line = cmd_line(args->argc, args->argv);
+	FREED char *line = cmd_line(args->argc, args->argv);
 	failed = !(s.lab = lab_access_open(o->lab, err)) || store(&s, &list, line, err) ? -1 : 0;
 	for (size_t i = 0; i < s.added.count && !failed; i++) {
 		char *name = name_run(o, &list, i);
@@ -135,8 +135,6 @@ static int import(void *options, const struct cmd_args *args, struct error *err)
 		free(name);
 	}
 	array_release(&s.added);
-	imported_release(&list);
-	free(line);
 	return failed;
 }
 

@@ -35,9 +35,8 @@ struct quiet {
 static void print_json(const char *name, json_t *value)
 {
 	json_t *root = json_pack("{s:s, s:o}", "tare", TARE_VERSION, name, value);
-	char *text = json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+	FREED char *text = json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	puts(text);
-	free(text);
 	json_decref(root);
 }
 
@@ -173,7 +172,7 @@ static int run_command(const struct quiet *q, struct launcher *l, const struct l
 		       const text_list *words, int *code, struct error *err)
 {
 	struct command c = { .pidfd = -1, .output_fd = -1 };
-	text_list argv = { 0 };
+	FREED text_list argv = { 0 };
 	for (size_t i = 0; i < words->count; i++)
 		array_push(&argv, words->items[i]);
 	array_push(&argv, NULL);
@@ -189,7 +188,6 @@ static int run_command(const struct quiet *q, struct launcher *l, const struct l
 			failed = command_started(&c, argv.items[0], err);
 		command_release(&c);
 	}
-	array_release(&argv);
 	return failed;
 }
 
@@ -269,7 +267,7 @@ static int apply(struct quiet *q)
 
 static int restore(const struct quiet *q, struct error *err)
 {
-	quiet_list items = { 0 };
+	SCOPED(quiet_list_release) quiet_list items = { 0 };
 	struct quiet_status status;
 	struct error ignored = ERROR_INIT;
 	interrupt_watch(); /* not half of it */
@@ -287,7 +285,6 @@ static int restore(const struct quiet *q, struct error *err)
 				   "another tare is at it: changing or putting back right now");
 	else if (!failed || items.count)
 		print_list(q, &items);
-	quiet_list_release(&items);
 	return failed;
 }
 

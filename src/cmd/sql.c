@@ -112,7 +112,7 @@ static int query(const struct sql_options *o, const char *statement, struct erro
 
 static int query_from_stdin(const struct sql_options *o, struct error *err)
 {
-	struct strbuf statement = { 0 };
+	SCOPED(strbuf_release) struct strbuf statement = { 0 };
 	char part[4096];
 	size_t n;
 	int failed;
@@ -126,7 +126,6 @@ static int query_from_stdin(const struct sql_options *o, struct error *err)
 				   "sql: the statement on standard input has a zero byte");
 	else
 		failed = query(o, strbuf_text(&statement), err);
-	strbuf_release(&statement);
 	return failed;
 }
 

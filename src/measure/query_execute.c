@@ -48,7 +48,7 @@ static void note_devices(struct query_rig *r, const struct dbms_tasks *tasks,
 		array_push(&processes, tasks->process);
 	const struct devices_owner owner = { &tasks->thread, by_thread ? 1 : 0, processes.items,
 					     processes.count };
-	device_use_list uses = { 0 };
+	FREED device_use_list uses = { 0 };
 	uint64_t lost = 0, read = 0;
 	devices_share(r->devices, x->begin_ns, x->end_ns, &owner, &uses, &lost);
 	if (!lost)
@@ -63,7 +63,6 @@ static void note_devices(struct query_rig *r, const struct dbms_tasks *tasks,
 	if (!lost)
 		q->read_bytes = read;
 	q->lost += (uint32_t)lost;
-	array_release(&uses);
 	array_release(&processes);
 }
 

@@ -94,11 +94,9 @@ static bool is_whole(const struct place *p)
 
 static int drop(struct dbms *d, const char *name, struct error *err)
 {
-	struct strbuf sql = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	strbuf_printf(&sql, "DROP TABLE %s", name);
-	int failed = dbms_run(d, strbuf_text(&sql), err);
-	strbuf_release(&sql);
-	return failed;
+	return dbms_run(d, strbuf_text(&sql), err);
 }
 
 /* ---- made ---- */
@@ -148,9 +146,8 @@ static int make_indexes(struct dbms *d, const struct experiment_table *t, struct
 static int create(struct dbms *d, const struct experiment_table *t, const char *name,
 		  struct error *err)
 {
-	char *sql = table_create_sql(t, name, d);
+	FREED char *sql = table_create_sql(t, name, d);
 	int failed = dbms_run(d, sql, err);
-	free(sql);
 	return failed;
 }
 
@@ -260,14 +257,11 @@ static int copy_rows(struct dbms *d, const struct experiment_table *t, const cha
 {
 	const struct dbms_wait wait = { .stop = is_cut };
 	struct dbms_execution ignored;
-	struct strbuf sql = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	strbuf_printf(&sql,
 		      "INSERT INTO %s SELECT * FROM %s_all WHERE %s <= %" PRIu64 " ORDER BY %s",
 		      t->name, t->name, number, cardinality, number);
-	int failed = dbms_prepare(d, strbuf_text(&sql), err) ||
-		     dbms_execute(d, &wait, &ignored, err);
-	strbuf_release(&sql);
-	return failed;
+	return dbms_prepare(d, strbuf_text(&sql), err) || dbms_execute(d, &wait, &ignored, err);
 }
 
 int query_tables_fill(struct dbms *d, const struct experiment *e, uint64_t cardinality,

@@ -138,7 +138,7 @@ static int check_same(struct calibration *c, const struct run *run, struct error
 			  "the study of run %" PRId64 " was begun with other options", run->id);
 		return error_hint(err, "--continue alone goes on with those it was begun with");
 	}
-	struct machine then = { 0 };
+	SCOPED(machine_release) struct machine then = { 0 };
 	char identity[2][17];
 	if (run->machine == c->to.machine_id || !run->machine)
 		return 0;
@@ -156,7 +156,6 @@ static int check_same(struct calibration *c, const struct run *run, struct error
 		else if (was && is && strcmp(was, is) != 0)
 			c->notice("the study was begun with kernel %s, this is %s", was, is);
 	}
-	machine_release(&then);
 	return failed;
 }
 
@@ -217,8 +216,8 @@ static int check_unfinished(struct calibration *c, struct error *err)
 
 static int resume(struct calibration *c, struct error *err)
 {
-	struct run run = { 0 };
-	run_list runs = { 0 };
+	SCOPED(run_release) struct run run = { 0 };
+	FREED run_list runs = { 0 };
 	int failed = find_resumed(c, &run, err) || check_same(c, &run, err) ||
 		     lab_invocation_runs(c->to.lab, run.invocation, &runs, err);
 	c->to.invocation = run.invocation;
@@ -228,8 +227,6 @@ static int resume(struct calibration *c, struct error *err)
 		else
 			failed = take_up_run(c, &runs.items[i], err);
 	}
-	array_release(&runs);
-	run_release(&run);
 	return failed || check_unfinished(c, err) ? -1 : 0;
 }
 

@@ -368,7 +368,7 @@ int control_running_already(const struct control_place *p, pid_t holder, struct 
 {
 	struct error none = ERROR_INIT;
 	const char *word = kinds[p->kind].word;
-	char *text = control_ask(p, "status", 5, &none);
+	FREED char *text = control_ask(p, "status", 5, &none);
 	json_t *all = text ? json_loads(text, 0, NULL) : NULL;
 	long long run = control_number(all, "run");
 	if (run)
@@ -377,7 +377,6 @@ int control_running_already(const struct control_place *p, pid_t holder, struct 
 	else
 		error_set(err, EXIT_USAGE, "a %s is running already, pid %d", word, (int)holder);
 	json_decref(all);
-	free(text);
 	return error_hint(err, "'%s' ends it", kinds[p->kind].stop);
 }
 

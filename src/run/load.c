@@ -79,12 +79,12 @@ int loaded_compare(const struct loaded_run *base, const struct loaded_run *other
 				  (long long)other->run.id);
 	}
 	size_t n_a, n_b;
-	double *a = emp_values(&base->run, base->executions.items, &base->result, measure, &n_a);
-	double *b = emp_values(&other->run, other->executions.items, &other->result, measure, &n_b);
+	FREED double *a =
+		emp_values(&base->run, base->executions.items, &base->result, measure, &n_a);
+	FREED double *b =
+		emp_values(&other->run, other->executions.items, &other->result, measure, &n_b);
 	out->measure = measure;
 	emp_compare(a, n_a, b, n_b, &out->result);
-	free(a);
-	free(b);
 	return 0;
 }
 

@@ -92,12 +92,11 @@ static int by_value(const void *a, const void *b)
 static uint64_t median_et(const struct sedona_run *r)
 {
 	size_t n = r->samples.count;
-	uint64_t *all = xcalloc(n + 1, sizeof *all);
+	FREED uint64_t *all = xcalloc(n + 1, sizeof *all);
 	for (size_t i = 0; i < n; i++)
 		all[i] = r->samples.items[i].et_ns;
 	qsort(all, n, sizeof *all, by_value);
 	uint64_t median = all[n / 2];
-	free(all);
 	return median;
 }
 
@@ -174,12 +173,11 @@ int study_make(struct lab *lab, const struct study_input *in, bool store, struct
 	if (!s->machine || !store)
 		return 0;
 	/* what it takes the place of is noted before */
-	struct lab_cutoffs before = { 0 };
+	SCOPED(lab_cutoffs_release) struct lab_cutoffs before = { 0 };
 	int failed = lab_get_cutoffs(lab, &out->machine, &before, err);
 	out->replaced = before.study;
 	for (size_t i = 0; i < before.cutoffs.count; i++)
 		out->replaced_cutoffs += !before.cutoffs.items[i].edited;
-	lab_cutoffs_release(&before);
 	return failed || lab_add_study(lab, s, err) ? -1 : 0;
 }
 

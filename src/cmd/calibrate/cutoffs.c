@@ -30,7 +30,7 @@ void cutoffs_changes_here(const struct lab_cutoffs *c, const struct machine *now
 
 static void print_changes(const struct lab_cutoffs *c, const struct machine *now)
 {
-	cutoffs_change_list changes = { 0 };
+	SCOPED(cutoffs_changes_release) cutoffs_change_list changes = { 0 };
 	int64_t days;
 	cutoffs_changes_here(c, now, &changes);
 	if (changes.count)
@@ -53,7 +53,6 @@ static void print_changes(const struct lab_cutoffs *c, const struct machine *now
 		printf("They are %" PRId64 " days old.\n", days);
 	if (old || changes.count)
 		puts("'tare calibrate' makes a new study.");
-	cutoffs_changes_release(&changes);
 }
 
 /* ---- listing ---- */

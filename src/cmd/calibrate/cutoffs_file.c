@@ -171,8 +171,8 @@ static int cutoffs_from_json(const char *text, size_t length, struct cutoffs_fil
 
 static int export_cutoffs(void *options, const struct cmd_args *args, struct error *err)
 {
-	struct machine now = { 0 };
-	struct lab_cutoffs c = { 0 };
+	SCOPED(machine_release) struct machine now = { 0 };
+	SCOPED(lab_cutoffs_release) struct lab_cutoffs c = { 0 };
 	if (args->operands.count > 1)
 		return error_set(err, EXIT_USAGE, "cutoffs export takes one FILE");
 	machine_read(&now);
@@ -189,8 +189,6 @@ static int export_cutoffs(void *options, const struct cmd_args *args, struct err
 		free(text);
 		json_decref(all);
 	}
-	lab_cutoffs_release(&c);
-	machine_release(&now);
 	return failed ? -1 : EXIT_DONE;
 }
 
@@ -212,7 +210,7 @@ static int import_cutoffs(void *options, const struct cmd_args *args, struct err
 {
 	const struct import_options *o = options;
 	struct lab *lab;
-	struct machine now = { 0 };
+	SCOPED(machine_release) struct machine now = { 0 };
 	struct cutoffs_file file = { 0 };
 	char identity[17], shown[200];
 	size_t length;
@@ -240,7 +238,6 @@ static int import_cutoffs(void *options, const struct cmd_args *args, struct err
 		       file.cutoffs.count == 1 ? "" : "s");
 	array_release(&file.cutoffs);
 	free(text);
-	machine_release(&now);
 	return failed ? -1 : EXIT_DONE;
 }
 

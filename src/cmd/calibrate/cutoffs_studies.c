@@ -123,8 +123,8 @@ static int show(void *options, const struct cmd_args *args, struct error *err)
 	const struct studies_options *o = options;
 	const text_list *operands = &args->operands;
 	int64_t id = 0;
-	struct study s = { 0 };
-	struct machine m = { 0 };
+	SCOPED(study_release) struct study s = { 0 };
+	SCOPED(machine_release) struct machine m = { 0 };
 	struct study_input in = { .notice = cmd_notice };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
 	if (operands->count > 1)
@@ -144,8 +144,6 @@ static int show(void *options, const struct cmd_args *args, struct error *err)
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		free(is_l[l]);
 	study_input_release(&in);
-	machine_release(&m);
-	study_release(&s);
 	return failed ? -1 : EXIT_DONE;
 }
 

@@ -40,7 +40,7 @@ static int conclude(const struct calibrate_options *o, struct lab *lab, struct s
 		    struct error *err)
 {
 	const struct calibrate_display d = { .json = o->json, .plot = o->plot };
-	struct study_made m = { 0 };
+	SCOPED(study_made_release) struct study_made m = { 0 };
 	const struct study *s = &m.study;
 	int failed = study_make(lab, in, !o->no_store, &m, err);
 	if (!failed && !o->no_store && !s->machine && !o->quiet)
@@ -63,7 +63,6 @@ static int conclude(const struct calibrate_options *o, struct lab *lab, struct s
 			       m.replaced_cutoffs == 1 ? " holds" : "s hold", s->id,
 			       m.replaced_cutoffs == 1 ? "it" : "them");
 	}
-	study_made_release(&m);
 	study_input_release(in);
 	return failed;
 }

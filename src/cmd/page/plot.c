@@ -285,11 +285,10 @@ static int draw(const struct target *t, const struct strbuf *data, const struct 
 static int write_named(const struct target *t, const char *name, const char *bytes, size_t length,
 		       struct error *err)
 {
-	char *path = joined(t->directory, "", name);
+	FREED char *path = joined(t->directory, "", name);
 	int failed = file_write(path, bytes, length, err);
 	if (failed)
 		error_hint(err, "is there such a directory, and may you write to it?");
-	free(path);
 	return failed;
 }
 
@@ -431,11 +430,10 @@ int cmd_plot(struct lab_access *lab, int argc, char **argv)
 		LAB_OPTION(lab, "the lab to read"),
 		{ 0 }
 	};
-	struct strbuf about = { 0 };
+	SCOPED(strbuf_release) struct strbuf about = { 0 };
 	put_about(&about);
 	int code = cmd_run("tare plot [OPTIONS] [RUN...] [KIND] -o FILE", strbuf_text(&about),
 			   specs, argc, argv, plot, &o);
 	array_release(&o.runs);
-	strbuf_release(&about);
 	return code;
 }

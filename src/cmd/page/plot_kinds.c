@@ -26,7 +26,7 @@ enum time_figure { SAMPLES, HISTOGRAM, DENSITY, LEDGER, DUAL, COMPARE, SIGMA };
 static int make_time(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
 	enum emp_measure m = compared_measures[o->measure];
-	loaded_list list = { 0 };
+	SCOPED(loaded_release) loaded_list list = { 0 };
 	const struct load_options how = { .detail = which == LEDGER ? LAB_PROCESSES : LAB_ROWS };
 	int failed = cmd_load_runs(o->lab, &o->runs, o->together, &how, &list, err);
 	if (!failed) {
@@ -56,7 +56,6 @@ static int make_time(const struct plot_options *o, int which, struct chart *c, s
 		}
 		free(v);
 	}
-	loaded_release(&list);
 	return failed;
 }
 
@@ -118,7 +117,7 @@ enum profile_figure { FUNCTIONS, SYSTEM };
 
 static int make_profile(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
-	struct loaded_run l = { 0 };
+	SCOPED(loaded_run_release) struct loaded_run l = { 0 };
 	const struct profile_filter_options all = { 0 };
 	struct lab *lab = lab_access_open(o->lab, err);
 	int failed = !lab || profile_load_named(&l, lab, first_run(o), &all, err);
@@ -132,7 +131,6 @@ static int make_profile(const struct plot_options *o, int which, struct chart *c
 	} else if (!failed) {
 		failed = chart_system(c, &s, err);
 	}
-	loaded_run_release(&l);
 	return failed;
 }
 
@@ -166,7 +164,7 @@ static int choose_query(const struct plot_options *o, const struct query_run *q,
 static int make_query(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
 	struct lab *lab = NULL;
-	struct loaded_run l = { 0 };
+	SCOPED(loaded_run_release) struct loaded_run l = { 0 };
 	int64_t id;
 	uint32_t query;
 	int failed = !(lab = lab_access_open(o->lab, err)) ||
@@ -183,7 +181,6 @@ static int make_query(const struct plot_options *o, int which, struct chart *c, 
 			error_hint(err, "--query NUM shows those of one query");
 		}
 	}
-	loaded_run_release(&l);
 	return failed;
 }
 
@@ -212,8 +209,8 @@ static int draw_study(const struct plot_options *o, int which, const struct stud
 static int make_study(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
 	struct lab *lab = NULL;
-	struct study s = { 0 };
-	struct machine m = { 0 };
+	SCOPED(study_release) struct study s = { 0 };
+	SCOPED(machine_release) struct machine m = { 0 };
 	struct study_input in = { .notice = cmd_notice };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
 	int64_t id = 0; /* the newest of this machine */
@@ -225,8 +222,6 @@ static int make_study(const struct plot_options *o, int which, struct chart *c, 
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		free(is_l[l]);
 	study_input_release(&in);
-	machine_release(&m);
-	study_release(&s);
 	return failed;
 }
 

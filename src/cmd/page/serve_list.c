@@ -52,9 +52,9 @@ int serve_list(struct lab *lab, const struct request *r, struct strbuf *out, str
 	};
 	_Static_assert(sizeof orders / sizeof *orders == SORTS && (int)SORTS == (int)LAB_ORDERS,
 		       "what may be asked for is what the lab can do");
-	run_list runs = { 0 };
-	run_count_list counts = { 0 };
-	lab_study_list studies = { 0 };
+	FREED run_list runs = { 0 };
+	FREED run_count_list counts = { 0 };
+	FREED lab_study_list studies = { 0 };
 	/* one more than wanted says whether there are more */
 	struct lab_search search = { .like = r->like,
 				     .before = r->before,
@@ -85,8 +85,5 @@ int serve_list(struct lab *lab, const struct request *r, struct strbuf *out, str
 	}
 	for (size_t i = 0; i < runs.count; i++)
 		run_release(&runs.items[i]);
-	array_release(&runs);
-	array_release(&counts);
-	array_release(&studies);
 	return failed ? -1 : 0;
 }

@@ -8,8 +8,8 @@
 
 int cmd_page_study(struct page *p, struct lab *lab, int64_t id, struct error *err)
 {
-	struct study s = { 0 };
-	struct machine machine = { 0 };
+	SCOPED(study_release) struct study s = { 0 };
+	SCOPED(machine_release) struct machine machine = { 0 };
 	struct study_input in = { .notice = cmd_notice };
 	struct page_samples samples[STUDY_LENGTHS] = { 0 };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
@@ -23,7 +23,5 @@ int cmd_page_study(struct page *p, struct lab *lab, int64_t id, struct error *er
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		free(is_l[l]);
 	study_input_release(&in);
-	machine_release(&machine);
-	study_release(&s);
 	return failed ? -1 : 0;
 }

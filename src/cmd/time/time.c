@@ -55,8 +55,8 @@ static int on_ended(void *context, const struct run *run, struct error *err)
 		return -1;
 	if (s->silent)
 		return 0;
-	struct run_view *views = loaded_views(&s->done);
-	struct strbuf out = { 0 };
+	FREED struct run_view *views = loaded_views(&s->done);
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	if (s->done.count > 1)
 		strbuf_putc(&out, '\n');
 	time_text_run(&views[s->done.count - 1], s->done.count,
@@ -76,8 +76,6 @@ static int on_ended(void *context, const struct run *run, struct error *err)
 		loaded_no_ledger(&s->done.items[s->done.count - 1], LEDGER_OF_KEPT, &why);
 		cmd_fail(&why);
 	}
-	strbuf_release(&out);
-	free(views);
 	return 0;
 }
 
@@ -113,7 +111,7 @@ static int write_exports(const struct session *s, const struct run_view *views, 
 /* Against the stored baseline, or else the first command. 1: something was slower than allowed. */
 static int judge_slower(struct session *s, struct error *err)
 {
-	loaded_list base = { 0 };
+	SCOPED(loaded_release) loaded_list base = { 0 };
 	const struct loaded_run *against = s->done.items;
 	size_t first = 1;
 	int verdict = 0;
@@ -141,7 +139,6 @@ static int judge_slower(struct session *s, struct error *err)
 		}
 		strbuf_release(&words);
 	}
-	loaded_release(&base);
 	return verdict;
 }
 

@@ -32,14 +32,13 @@ static struct chart_screen screen_of(const struct style *s, const char *title)
 /* "300 rows: --all, or through a pipe" */
 static void plot_rows_line(size_t rows, const char *what, const struct style *s, struct strbuf *out)
 {
-	struct strbuf line = { 0 };
+	SCOPED(strbuf_release) struct strbuf line = { 0 };
 	strbuf_printf(&line, "%zu %s are longer than the screen: --all prints them, as does a pipe",
 		      rows, what);
 	put_paragraph(out,
 		      &(struct paragraph){
 			      .width = s->width, .first = "", .colour = s->colour ? DIM : NULL },
 		      strbuf_text(&line));
-	strbuf_release(&line);
 }
 
 void plot_executions(const struct run_view *v, const struct style *s, struct strbuf *out)
@@ -80,7 +79,7 @@ void plot_processes(const struct run_view *v, const struct style *s, struct strb
 {
 	struct chart_screen screen = screen_of(s, "CPU time of processes over all executions");
 	struct chart *c = chart_new();
-	struct shares shares = { 0 };
+	SCOPED(shares_release) struct shares shares = { 0 };
 	size_t block = chart_block(c, "row\tcpu_ns\trole", "processes");
 	shares_of(v, &shares);
 	size_t most = screen.height + 2, rows = shares.list.count;
@@ -109,7 +108,6 @@ void plot_processes(const struct run_view *v, const struct style *s, struct strb
 	chart_bars_text(c, &screen, out);
 	plot_rows_line(rows, "rows", s, out);
 	chart_free(c);
-	shares_release(&shares);
 }
 
 void plot_noise(const struct noise_view *v, const struct style *s, struct strbuf *out)
@@ -127,7 +125,7 @@ void plot_noise(const struct noise_view *v, const struct style *s, struct strbuf
 static void put_signs(const struct query_view *v, const struct query_rows *rows, size_t dropped,
 		      bool shared, const struct style *s, struct strbuf *out)
 {
-	struct strbuf names = { 0 };
+	SCOPED(strbuf_release) struct strbuf names = { 0 };
 	size_t queries = 0;
 	if (dropped)
 		strbuf_printf(&names, "( ): %zu dropped (time of all); ", dropped);
@@ -149,7 +147,6 @@ static void put_signs(const struct query_view *v, const struct query_rows *rows,
 	}
 	put_paragraph(out, &(struct paragraph){ .width = s->width, .lines = 2, .first = "" },
 		      strbuf_text(&names));
-	strbuf_release(&names);
 }
 
 /* By their place where no table varies: chart_query() has left its rows in blocks of their own. */

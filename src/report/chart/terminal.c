@@ -446,7 +446,7 @@ static void column_means(const struct chart *c, const struct chart_series *s, do
 
 static void put_decades(int first, int last, size_t columns, bool ascii, struct strbuf *out)
 {
-	struct strbuf labels = { 0 };
+	SCOPED(strbuf_release) struct strbuf labels = { 0 };
 	size_t at = AREA_LEFT, tick = 0;
 	strbuf_pad(out, ' ', AREA_LEFT - 1);
 	strbuf_puts(out, ascii ? "+" : "└");
@@ -467,7 +467,6 @@ static void put_decades(int first, int last, size_t columns, bool ascii, struct 
 		at = begin + width + 1;
 	}
 	strbuf_printf(out, "\n%s\n", strbuf_text(&labels));
-	strbuf_release(&labels);
 }
 
 static void put_spans(const struct chart *c, double low, double high, size_t columns,

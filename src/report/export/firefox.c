@@ -257,7 +257,7 @@ static void put_thread_head(struct fox *w, uint32_t thread)
 {
 	const struct profile_thread *t = &w->profile->threads.items[thread];
 	const struct profile_instance *instance = export_instance(w->profile, thread);
-	struct strbuf name = { 0 };
+	SCOPED(strbuf_release) struct strbuf name = { 0 };
 	strbuf_printf(&name, "%s#%u", export_app(w->profile, thread)->name, instance->number);
 	strbuf_puts(w->out, "{\"processType\":\"default\",\"processName\":");
 	export_json_text(w->out, strbuf_text(&name));
@@ -270,7 +270,6 @@ static void put_thread_head(struct fox *w, uint32_t thread)
 			    "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[]");
 	strbuf_puts(w->out, ",\n\"markers\":{\"category\":[],\"data\":[],\"endTime\":[],"
 			    "\"name\":[],\"phase\":[],\"startTime\":[],\"length\":0}");
-	strbuf_release(&name);
 }
 
 static void put_thread(struct fox *w, const struct fox_sample *s, size_t n)

@@ -47,12 +47,11 @@ void proto_packed(struct strbuf *out, uint32_t field, const uint64_t *values, si
 
 void proto_text(struct strbuf *out, uint32_t field, const char *text)
 {
-	char *valid = text_utf8(text);
+	FREED char *valid = text_utf8(text);
 	size_t length = strlen(valid);
 	put_key(out, field, WIRE_LENGTH);
 	put_varint(out, length);
 	strbuf_add(out, valid, length);
-	free(valid);
 }
 
 size_t proto_open(struct strbuf *out, uint32_t field)

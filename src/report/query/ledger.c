@@ -113,7 +113,7 @@ static struct table *groups_table(const struct ledger_sums *s)
 static void put_sentence(const struct ledger_sums *s, const struct query_style *style,
 			 struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	char time[WORDS], share[WORDS], query[WORDS];
 	bool told[GROUPS] = { false };
 	size_t said = 0;
@@ -144,7 +144,6 @@ static void put_sentence(const struct ledger_sums *s, const struct query_style *
 	}
 	strbuf_putc(&text, '.');
 	put_query_text("", strbuf_text(&text), style, out);
-	strbuf_release(&text);
 }
 
 void query_ledger_text(const struct execution *const *executions, size_t count,

@@ -272,7 +272,7 @@ static void put_times(const struct query_view *v, struct strbuf *out)
 	const struct query_run *r = v->data;
 	bool varies = r->at.count && r->at.items[0].cardinality;
 	bool onepass = r->scenario && !strcmp(r->scenario, "onepass");
-	struct strbuf missing = { 0 };
+	SCOPED(strbuf_release) struct strbuf missing = { 0 };
 	strbuf_printf(out, " Each query was executed %u times%s%s.", query_planned(r),
 		      !varies	? ""
 		      : onepass ? " at each cardinality where its plan differs from that of the "
@@ -287,12 +287,11 @@ static void put_times(const struct query_view *v, struct strbuf *out)
 			      missing.length ? "; " : "", strbuf_text(&missing));
 	else if (missing.length)
 		strbuf_printf(out, " %s.", strbuf_text(&missing));
-	strbuf_release(&missing);
 }
 
 static void put_quality(const struct query_view *v, struct strbuf *out)
 {
-	struct strbuf wide = { 0 };
+	SCOPED(strbuf_release) struct strbuf wide = { 0 };
 	struct query_rows rows;
 	struct shares s;
 	char error[WORDS];
@@ -326,7 +325,6 @@ static void put_quality(const struct query_view *v, struct strbuf *out)
 		strbuf_printf(out, " The mean relative error of a query's time is %s.", error);
 	}
 	query_rows_release(&rows);
-	strbuf_release(&wide);
 }
 
 const char *query_unfit(const struct query_view *v)

@@ -38,7 +38,7 @@ static void put_if(const char *before, const char *text, struct strbuf *out)
 /* "Hash Join (inner) on t as x using t_a: (a = b); sort key: a" */
 static char *describe(const json_t *node)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	const char *name = text_in(node, "node"), *join = text_in(node, "join");
 	const char *key, *between = ": ";
 	size_t i;
@@ -64,7 +64,6 @@ static char *describe(const json_t *node)
 		between = "; ";
 	}
 	char *shown = display_copy(strbuf_text(&text));
-	strbuf_release(&text);
 	return shown;
 }
 
@@ -109,7 +108,7 @@ typedef ARRAY(struct change) change_list;
 static void diff_lines(const plan_lines *a, const plan_lines *b, change_list *out)
 {
 	size_t stride = b->count + 1, i = 0, j = 0;
-	uint32_t *length = xcalloc((a->count + 1) * stride, sizeof *length);
+	FREED uint32_t *length = xcalloc((a->count + 1) * stride, sizeof *length);
 	for (size_t p = a->count; p-- > 0;)
 		for (size_t q = b->count; q-- > 0;) {
 			uint32_t *cell = &length[p * stride + q];
@@ -129,7 +128,6 @@ static void diff_lines(const plan_lines *a, const plan_lines *b, change_list *ou
 		else
 			array_push(out, ((struct change){ AFTER, j++ }));
 	}
-	xfree(length);
 }
 
 /* The node and what it reads, without its conditions: so many bytes of its text. */
@@ -176,7 +174,7 @@ void put_plan_change(const struct query_plan *from, const struct query_plan *to,
 		     struct strbuf *out)
 {
 	plan_lines a, b;
-	change_list changes = { 0 };
+	FREED change_list changes = { 0 };
 	size_t said = 0;
 	lines_of(from, &a);
 	lines_of(to, &b);
@@ -188,7 +186,6 @@ void put_plan_change(const struct query_plan *from, const struct query_plan *to,
 	}
 	if (!said)
 		strbuf_puts(out, "the same nodes in another order");
-	array_release(&changes);
 	lines_release(&a);
 	lines_release(&b);
 }
@@ -222,7 +219,7 @@ static void put_tree(const struct query_plan *before, const struct query_plan *p
 		     const struct query_style *style, struct strbuf *out)
 {
 	plan_lines a = { 0 }, b;
-	change_list changes = { 0 };
+	FREED change_list changes = { 0 };
 	lines_of(plan, &b);
 	if (before)
 		lines_of(before, &a);
@@ -232,7 +229,6 @@ static void put_tree(const struct query_plan *before, const struct query_plan *p
 		char mark = !before || c->side == BOTH ? ' ' : c->side == BEFORE ? '-' : '+';
 		put_line(mark, c->side == BEFORE ? &a.items[c->at] : &b.items[c->at], style, out);
 	}
-	array_release(&changes);
 	lines_release(&a);
 	lines_release(&b);
 }

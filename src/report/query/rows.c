@@ -324,14 +324,13 @@ static char *unbroken(const char *text)
 void put_query_text(const char *first, const char *text, const struct query_style *style,
 		    struct strbuf *out)
 {
-	char *shown = unbroken(text);
+	FREED char *shown = unbroken(text);
 	size_t indent = strspn(first, " ");
 	put_paragraph(out,
 		      &(struct paragraph){ .width = style->style.width,
 					   .indent = *first ? indent + 2 : 0,
 					   .first = first },
 		      shown);
-	xfree(shown);
 }
 
 void put_query_fact(const char *label, const char *text, const struct query_style *style,

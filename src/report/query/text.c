@@ -23,16 +23,15 @@ static void put_own_words(const char *label, const char *text, const struct quer
 {
 	if (!text || !*text)
 		return;
-	char *shown = display_copy(text);
+	FREED char *shown = display_copy(text);
 	put_query_fact(label, shown, style, out);
-	xfree(shown);
 }
 
 static void put_title(const struct query_view *v, const struct query_style *style,
 		      struct strbuf *out)
 {
 	const struct query_run *r = v->data;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	char server[WORDS];
 	query_server(r, server);
 	strbuf_puts(&text, r->imported ? "Queries measured elsewhere" : "Queries");
@@ -50,14 +49,13 @@ static void put_title(const struct query_view *v, const struct query_style *styl
 		strbuf_printf(&text, ", run %lld", (long long)v->run->id);
 	strbuf_puts(&text, run_state_words(v->run));
 	put_headline(out, style->style.width, style->style.colour, strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 static void put_shape(const struct query_view *v, const struct query_style *style,
 		      struct strbuf *out)
 {
 	const struct query_run *r = v->data;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	char number[WORDS], low[WORDS], high[WORDS];
 	uint64_t least = UINT64_MAX, most = 0;
 	for (size_t i = 0; i < r->at.count; i++) {
@@ -89,14 +87,13 @@ static void put_shape(const struct query_view *v, const struct query_style *styl
 		strbuf_printf(&text, ", for %s", high);
 	}
 	put_query_fact("Executions", strbuf_text(&text), style, out);
-	strbuf_release(&text);
 }
 
 static void put_kept(const struct query_view *v, const struct query_rows *rows,
 		     const struct query_style *style, struct strbuf *out)
 {
 	const struct ttp_result *r = v->result;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	char at[WORDS], executions[WORDS], error[WORDS];
 	format_part(r->at_kept, r->at_count, "Q@Cs", at);
 	format_part(r->executions_kept, r->executions, "executions", executions);
@@ -109,7 +106,6 @@ static void put_kept(const struct query_view *v, const struct query_rows *rows,
 		strbuf_printf(&text, ", relative error %s", error);
 	}
 	put_query_fact("Time", strbuf_text(&text), style, out);
-	strbuf_release(&text);
 }
 
 /* ---- times ---- */
@@ -203,7 +199,7 @@ static void put_times(const struct query_view *v, const struct query_rows *rows,
 static void put_event(const struct query_view *v, const struct query_event *e,
 		      const struct query_style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	char date[WORDS], first[WORDS], place[2 * WORDS];
 	text_date(e->at_ns, date, sizeof date);
 	strbuf_puts(&text, query_event_names[e->kind]);
@@ -232,7 +228,6 @@ static void put_event(const struct query_view *v, const struct query_event *e,
 					   .indent = strlen(first),
 					   .lines = 3 },
 		      strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 static void put_events(const struct query_view *v, const struct query_style *style,

@@ -27,8 +27,7 @@ static void render(const struct query_fixture *f, const struct query_style *styl
 {
 	strbuf_clear(out);
 	query_text(&f->view, style, out);
-	assert_lines(out, style->style.style.width ? style->style.style.width : 80,
-		     style->style.style.ascii);
+	assert_lines(out, style->style.width ? style->style.width : 80, style->style.ascii);
 }
 
 /* ---- text ---- */
@@ -636,8 +635,7 @@ static void compare(const char *a, const char *b, const struct query_style *styl
 	ttp_compare(&base.data, &base.result, &other.data, &other.result, TTP_TIMES, &c);
 	strbuf_clear(out);
 	query_compare_text(&base.view, &other.view, &c, style, out);
-	assert_lines(out, style->style.style.width ? style->style.style.width : 80,
-		     style->style.style.ascii);
+	assert_lines(out, style->style.width ? style->style.width : 80, style->style.ascii);
 	ttp_comparison_release(&c);
 	query_fixture_release(&base);
 	query_fixture_release(&other);
