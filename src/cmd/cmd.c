@@ -258,9 +258,8 @@ char *cmd_line(int argc, char **argv)
 	struct strbuf words = { 0 };
 	strbuf_printf(&words, "tare %s", argv[0]);
 	for (int i = 1; i < argc; i++) {
-		char *quoted = text_shell_quoted(argv[i]);
+		FREED char *quoted = text_shell_quoted(argv[i]);
 		strbuf_printf(&words, " %s", quoted);
-		free(quoted);
 	}
 	return strbuf_detach(&words);
 }

@@ -44,7 +44,7 @@ static void print_wrapped(const char *text, size_t indent, size_t columns, const
 	size_t at = indent, reserve = strlen(glue);
 	for (bool first = true; *text; first = false) {
 		size_t length = strcspn(text, " ");
-		char *word = xstrndup(text, length);
+		FREED char *word = xstrndup(text, length);
 		size_t width = text_width(word);
 		text += length;
 		text += strspn(text, " ");
@@ -57,7 +57,6 @@ static void print_wrapped(const char *text, size_t indent, size_t columns, const
 		}
 		fputs(word, stdout);
 		at += width;
-		free(word);
 	}
 	putchar('\n');
 }
@@ -181,9 +180,8 @@ static int report(void *options, const struct cmd_args *args, struct error *err)
 		json_decref(machine);
 		print_json(root);
 	} else if (o->facts) {
-		char *text = machine_to_text(&m);
+		FREED char *text = machine_to_text(&m);
 		fputs(text, stdout);
-		free(text);
 	} else if (o->json)
 		print_findings_json(&m, &findings, o->all);
 	else

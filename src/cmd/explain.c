@@ -60,10 +60,9 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 		array_push(&names, words->items[0]);
 	int failed = cmd_load_runs(o->lab, &names, false, &how, &list, err);
 	if (!failed) {
-		struct run_view *views = loaded_views(&list);
+		FREED struct run_view *views = loaded_views(&list);
 		failed = explain(&list.items[0], &views[0],
 				 words->count > 1 ? words->items[1] : NULL, o, &out, err);
-		free(views);
 	}
 	cmd_print(&out);
 	array_release(&names);

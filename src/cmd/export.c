@@ -93,7 +93,7 @@ static int write_trace(const struct export_options *o, const struct run *run,
 		       struct error *err)
 {
 	char execution[32];
-	struct strbuf out = { 0 };
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	execution_title(x, execution, sizeof execution);
 	struct perfetto_title title = { .run = run->name ? run->name : run->command,
 					.execution = execution,
@@ -104,7 +104,6 @@ static int write_trace(const struct export_options *o, const struct run *run,
 	}
 	perfetto_render(t, &title, &out);
 	int failed = file_write(o->output, strbuf_text(&out), out.length, err);
-	strbuf_release(&out);
 	if (failed)
 		return -1;
 	if (!chosen)

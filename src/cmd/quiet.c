@@ -245,7 +245,7 @@ static int around(struct quiet *q, const text_list *words)
 
 static int apply(struct quiet *q)
 {
-	quiet_list items = { 0 }, undone = { 0 };
+	SCOPED(quiet_list_release) quiet_list items = { 0 }, undone = { 0 };
 	struct error err = ERROR_INIT;
 	int code = EXIT_DONE;
 	interrupt_watch();
@@ -260,8 +260,6 @@ static int apply(struct quiet *q)
 		code = EXIT_INTERRUPTED;
 	if (!code)
 		print_list(q, &items);
-	quiet_list_release(&items);
-	quiet_list_release(&undone);
 	return code;
 }
 
@@ -366,11 +364,10 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 	if (q->status)
 		return print_status(q, err);
 	if (q->dry_run) {
-		quiet_list items = { 0 };
+		SCOPED(quiet_list_release) quiet_list items = { 0 };
 		int failed = quiet_plan(&q->options, &items, err);
 		if (!failed)
 			print_list(q, &items);
-		quiet_list_release(&items);
 		return failed ? -1 : EXIT_DONE;
 	}
 	if (q->restore)

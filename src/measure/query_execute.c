@@ -173,14 +173,13 @@ int query_execute(struct query_rig *r, uint64_t limit_ns, struct query_execution
 		/* of the processes that the server forked, only the workers are the query's */
 		const pid_t *workers = NULL;
 		size_t count = dbms_workers(r->dbms, &workers);
-		ARRAY(int32_t) processes = { 0 };
+		FREED ARRAY(int32_t) processes = { 0 };
 		array_push(&processes, tasks.process);
 		for (size_t i = 0; i < count; i++)
 			array_push(&processes, workers[i]);
 		leave_out(&raw->tasks_after, processes.items, processes.count);
 		leave_out(&raw->exits, processes.items, processes.count);
 		ledger_keep_processes(&raw->ledger, processes.items, processes.count);
-		array_release(&processes);
 	}
 	describe(r, &tasks, &x, q, raw);
 	return 0;

@@ -147,8 +147,7 @@ static int create(struct dbms *d, const struct experiment_table *t, const char *
 		  struct error *err)
 {
 	FREED char *sql = table_create_sql(t, name, d);
-	int failed = dbms_run(d, sql, err);
-	return failed;
+	return dbms_run(d, sql, err);
 }
 
 /* Rows come last, all or none: a table with all of them is whole, wherever a tare was killed. */
@@ -175,7 +174,7 @@ static int create_place(struct dbms *d, const struct place *p, struct table_book
 int query_tables_create(struct dbms *d, const struct experiment *e, struct table_book *b,
 			struct error *err)
 {
-	place_list list = { 0 };
+	SCOPED(release_places) place_list list = { 0 };
 	list_places(e, &list);
 	int failed = 0;
 	for (size_t i = 0; !failed && i < list.count; i++)
@@ -188,7 +187,6 @@ int query_tables_create(struct dbms *d, const struct experiment *e, struct table
 	}
 	for (size_t i = 0; !failed && i < list.count; i++)
 		failed = create_place(d, &list.items[i], b, err);
-	release_places(&list);
 	return failed;
 }
 
@@ -196,9 +194,8 @@ void query_tables_undo(struct dbms *d, struct table_book *b)
 {
 	for (; b->ours.count > b->before; b->ours.count--) {
 		struct error ignored = ERROR_INIT;
-		char *name = b->ours.items[b->ours.count - 1];
+		FREED char *name = b->ours.items[b->ours.count - 1];
 		drop(d, name, &ignored);
-		free(name);
 	}
 }
 

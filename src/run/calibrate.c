@@ -104,7 +104,7 @@ static int find_resumed(struct calibration *c, struct run *into, struct error *e
 		return error_set(err, EXIT_USAGE, "run %" PRId64 " is none of 'tare calibrate'",
 				 id);
 	}
-	run_list runs = { 0 };
+	FREED run_list runs = { 0 };
 	bool found = false;
 	int failed = lab_list_runs(c->to.lab, NULL, 0, &runs, NULL, err);
 	for (size_t i = 0; i < runs.count; i++) {
@@ -117,7 +117,6 @@ static int find_resumed(struct calibration *c, struct run *into, struct error *e
 		if (!found || into->id != run->id)
 			run_release(run);
 	}
-	array_release(&runs);
 	if (failed || found)
 		return failed;
 	return error_set(err, EXIT_USAGE, "there is no study to go on with in %s",
@@ -199,12 +198,11 @@ static int check_unfinished(struct calibration *c, struct error *err)
 			return 0;
 	int failed = lab_list_studies(c->to.lab, &list, err);
 	for (size_t i = 0; i < list.count && !failed && !studied; i++) {
-		struct study s = { 0 };
+		SCOPED(study_release) struct study s = { 0 };
 		bool found;
 		failed = lab_get_study(c->to.lab, &none, list.items[i].id, &found, &s, err);
 		studied = !failed && found && s.source == STUDY_ACTIVE &&
 			  s.runs[STUDY_SHORT].run == first;
-		study_release(&s);
 	}
 	array_release(&list);
 	if (failed || !studied)

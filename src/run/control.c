@@ -92,11 +92,10 @@ int control_place_of(struct control_place *into, enum control_kind kind, const c
 			  kinds[kind].word, directory);
 		return error_hint(err, "set TARE_RUNTIME_DIR to a directory of your own");
 	}
-	char *real = realpath(lab_file, NULL);
+	FREED char *real = realpath(lab_file, NULL);
 	uint64_t number = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
 	for (const char *c = real ? real : lab_file; *c; c++)
 		number = (number ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
-	free(real);
 	const char *suffix = kinds[kind].suffix;
 	into->kind = kind;
 	snprintf(into->lock, CONTROL_PATH, "%s/%016" PRIx64 "%s.pid", directory, number, suffix);
@@ -256,9 +255,8 @@ static enum control_wish serve_one(struct control_server *c, int fd, const char 
 	    recv(fd, word, sizeof word - 1, 0) <= 0) {
 		close(fd);
 	} else if (strcmp(word, "status") == 0) {
-		char *text = c->status(c->context, trouble, true);
+		FREED char *text = c->status(c->context, trouble, true);
 		answer(fd, text);
-		free(text);
 	} else if (strcmp(word, "flush") == 0) {
 		array_push(&c->flushing, fd);
 		return CONTROL_FLUSH;
@@ -284,11 +282,10 @@ enum control_wish control_serve(struct control_server *c, const char *trouble)
 
 void control_flushed(struct control_server *c, const char *trouble)
 {
-	char *text = c->flushing.count ? c->status(c->context, trouble, true) : NULL;
+	FREED char *text = c->flushing.count ? c->status(c->context, trouble, true) : NULL;
 	for (size_t i = 0; i < c->flushing.count; i++)
 		answer(c->flushing.items[i], text);
 	c->flushing.count = 0;
-	free(text);
 }
 
 void control_ended(struct control_server *c, const char *trouble)

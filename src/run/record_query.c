@@ -80,10 +80,9 @@ static int open_rig(struct query_recording *q, struct error *err)
 	options.only_count = 1;
 	q->delays = quiet_apply(&options, getpid(), &changes, &why) == 0;
 	quiet_list_release(&changes);
-	char *counted = file_read_line("/proc/sys/kernel/task_delayacct");
+	FREED char *counted = file_read_line("/proc/sys/kernel/task_delayacct");
 	bool no_delays = !q->delays && counted && strcmp(counted, "0") == 0;
 	struct error why_no_delays = why;
-	free(counted);
 	if (collector_open(&q->rig.collector, BACKENDS, err))
 		return -1;
 	const char *collector = collector_not_seen(q->rig.collector);
@@ -193,9 +192,8 @@ static int recall(struct query_recording *q, struct error *err)
 	q->driver = q->driver_file;
 	q->place.own_file = json_is_true(json_object_get(all, "own_file"));
 	if (q->url && url) {
-		char *given = query_url_shown(q->url);
+		FREED char *given = query_url_shown(q->url);
 		q->elsewhere = strcmp(given, url) != 0;
-		free(given);
 	} else if (url) {
 		q->url = q->place.recalled = xstrdup(url);
 	}

@@ -20,7 +20,7 @@ int study_load(struct lab *lab, int64_t run, enum study_length as, struct study_
 {
 	struct sedona_run *into = &in->runs[as];
 	struct run stored = { 0 };
-	execution_list list = { 0 };
+	FREED execution_list list = { 0 };
 	int failed = lab_get_run(lab, run, &stored, err) ||
 		     lab_get_executions(lab, run, LAB_PROCESSES, &list, err);
 	if (!failed) {
@@ -32,7 +32,6 @@ int study_load(struct lab *lab, int64_t run, enum study_length as, struct study_
 	}
 	for (size_t i = 0; i < list.count; i++)
 		execution_release(&list.items[i]);
-	array_release(&list);
 	run_release(&stored);
 	/* where the clock was set while they were taken, their order is all that is known */
 	bool stepped = false;

@@ -124,9 +124,8 @@ static int print_list(void *options, const struct cmd_args *args, struct error *
 		return -1;
 	if (f->json) {
 		json_t *all = cutoffs_to_json(c, &f->machine);
-		char *text = json_dumps(all, JSON_INDENT(2));
+		FREED char *text = json_dumps(all, JSON_INDENT(2));
 		puts(text ? text : "{}");
-		free(text);
 		json_decref(all);
 	} else if (f->csv || f->markdown) {
 		print_table(c, f->csv ? TABLE_CSV : TABLE_MARKDOWN);

@@ -180,13 +180,11 @@ static int export_cutoffs(void *options, const struct cmd_args *args, struct err
 	int failed = !lab || lab_get_cutoffs(lab, &now, &c, err);
 	if (!failed) {
 		json_t *all = cutoffs_to_json(&c, &now);
-		char *text = json_dumps(all, JSON_INDENT(2));
-		struct strbuf out = { 0 };
+		FREED char *text = json_dumps(all, JSON_INDENT(2));
+		SCOPED(strbuf_release) struct strbuf out = { 0 };
 		strbuf_printf(&out, "%s\n", text ? text : "{}");
 		failed = file_write(args->operands.count ? args->operands.items[0] : "-",
 				    strbuf_text(&out), out.length, err);
-		strbuf_release(&out);
-		free(text);
 		json_decref(all);
 	}
 	return failed ? -1 : EXIT_DONE;

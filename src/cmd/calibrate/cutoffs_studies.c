@@ -29,7 +29,7 @@ static struct table *studies_table(struct lab *lab, const lab_study_list *list)
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct lab_study_row *s = &list->items[i];
-		struct machine m = { 0 };
+		SCOPED(machine_release) struct machine m = { 0 };
 		struct error none = ERROR_INIT;
 		const char *host = s->machine && !lab_get_machine(lab, s->machine, &m, &none)
 					   ? machine_get(&m, "system.host")
@@ -43,7 +43,6 @@ static struct table *studies_table(struct lab *lab, const lab_study_list *list)
 		table_add_count(t, s->cutoffs);
 		table_add_text(t, host);
 		table_add_count(t, s->in_force);
-		machine_release(&m);
 	}
 	return t;
 }
@@ -175,7 +174,7 @@ static int remove_studies(void *options, const struct cmd_args *args, struct err
 	/* none of them when one is wrong */
 	for (size_t i = 0; i < 2 * names->count && !failed; i++) {
 		bool found = true;
-		struct study s = { 0 };
+		SCOPED(study_release) struct study s = { 0 };
 		failed = cutoffs_parse_study(names->items[i % names->count], &id, err);
 		if (!failed && i >= names->count)
 			failed = lab_remove_study(lab, id, err);
@@ -183,7 +182,6 @@ static int remove_studies(void *options, const struct cmd_args *args, struct err
 			failed = lab_get_study(lab, NULL, id, &found, &s, err);
 		if (!failed && !found)
 			failed = error_set(err, EXIT_USAGE, "there is no study %" PRId64, id);
-		study_release(&s);
 	}
 	return failed ? -1 : EXIT_DONE;
 }

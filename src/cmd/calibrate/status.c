@@ -116,11 +116,10 @@ int calibrate_watch_stop(const struct calibrate_options *o, struct error *err)
 {
 	json_t *all = control_ask_lab(CONTROL_WATCH, o->lab, "stop", err);
 	if (!all) {
-		lab_watch_list list = { 0 };
+		FREED lab_watch_list list = { 0 };
 		list_watches(o->lab, &list);
 		if (err->code == EXIT_CHECK)
 			hint_at_others(&list, err);
-		array_release(&list);
 		return -1;
 	}
 	long long watch = control_number(all, "watch");

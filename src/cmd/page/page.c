@@ -93,20 +93,19 @@ int cmd_make_page(struct lab *lab, const struct page_request *request, struct pa
 		  struct error *err)
 {
 	id_list by_kind[SUBJECT_KINDS] = { 0 }, runs = { 0 }, studies = { 0 };
-	struct strbuf title = { 0 };
+	SCOPED(strbuf_release) struct strbuf title = { 0 };
 	word_list names = { 0 };
 	struct page *p = NULL;
 	take_once(&request->runs, &runs);
 	take_once(&request->studies, &studies);
 	int failed = 0;
 	for (size_t i = 0; i < runs.count && !failed; i++) {
-		struct run run = { 0 };
+		SCOPED(run_release) struct run run = { 0 };
 		failed = lab_get_run(lab, runs.items[i], &run, err);
 		if (!failed) {
 			array_push(&by_kind[run.kind], runs.items[i]);
 			array_push(&names, xstrdup(run.name ? run.name : "a run"));
 		}
-		run_release(&run);
 	}
 	put_title(&names, &title);
 	words_release(&names);
@@ -124,7 +123,6 @@ int cmd_make_page(struct lab *lab, const struct page_request *request, struct pa
 		array_release(&by_kind[i]);
 	array_release(&runs);
 	array_release(&studies);
-	strbuf_release(&title);
 	if (failed) {
 		page_free(p);
 		return -1;

@@ -223,10 +223,9 @@ static int finish(struct session *s, int failed, struct error *err)
 	int failed_late = query_recording_end(q, failed, err, &late);
 	if (!failed_late && q->run.id && (q->stored || !failed)) {
 		const struct load_options how = { .paper = s->o->display.paper };
-		struct loaded_run l = { 0 };
+		SCOPED(loaded_run_release) struct loaded_run l = { 0 };
 		failed_late = run_load(&l, q->to.lab, q->run.id, &how, &late) ||
 			      query_print(q->to.lab, &l, &s->o->display, s->quiet, &late);
-		loaded_run_release(&l);
 	}
 	if (failed_late)
 		code = cmd_fail(&late);

@@ -64,10 +64,9 @@ static int on_ended(void *context, const struct run *run, struct error *err)
 		      &out);
 	bool lacks = false;
 	if (s->o->ledger) {
-		struct strbuf ledger = { 0 };
+		SCOPED(strbuf_release) struct strbuf ledger = { 0 };
 		lacks = !time_ledger(&views[s->done.count - 1], LEDGER_OF_KEPT, &s->style, &ledger);
 		strbuf_printf(&out, "%s%s", lacks ? "" : "\n", strbuf_text(&ledger));
-		strbuf_release(&ledger);
 	}
 	fputs(strbuf_text(&out), stdout);
 	fflush(stdout);
@@ -94,7 +93,7 @@ static int write_exports(const struct session *s, const struct run_view *views, 
 	for (size_t i = 0; i < sizeof exports / sizeof *exports && !failed; i++) {
 		if (!exports[i].path)
 			continue;
-		struct strbuf out = { 0 };
+		SCOPED(strbuf_release) struct strbuf out = { 0 };
 		if (exports[i].format == TABLE_JSON)
 			time_json(views, s->done.count, s->reference, &out);
 		else if (exports[i].format == TABLE_CSV)
@@ -103,7 +102,6 @@ static int write_exports(const struct session *s, const struct run_view *views, 
 			time_markup(views, s->done.count, s->reference, &s->style,
 				    exports[i].format, &out);
 		failed = file_write(exports[i].path, strbuf_text(&out), out.length, err);
-		strbuf_release(&out);
 	}
 	return failed;
 }
@@ -128,7 +126,7 @@ static int judge_slower(struct session *s, struct error *err)
 			verdict = -1;
 			break;
 		}
-		struct strbuf words = { 0 };
+		SCOPED(strbuf_release) struct strbuf words = { 0 };
 		put_comparison(against, &s->done.items[i], &c, &words);
 		if (s->baseline && !s->silent)
 			printf("%s", strbuf_text(&words));
@@ -137,7 +135,6 @@ static int judge_slower(struct session *s, struct error *err)
 				fprintf(stderr, "%s", strbuf_text(&words));
 			verdict = 1;
 		}
-		strbuf_release(&words);
 	}
 	return verdict;
 }
@@ -146,17 +143,15 @@ static int conclude(struct session *s, struct error *err)
 {
 	if (!s->done.count)
 		return EXIT_DONE;
-	struct run_view *views = loaded_views(&s->done);
+	FREED struct run_view *views = loaded_views(&s->done);
 	if (!s->silent && s->done.count > 1) {
-		struct strbuf out = { 0 };
+		SCOPED(strbuf_release) struct strbuf out = { 0 };
 		strbuf_putc(&out, '\n');
 		time_text_summary(views, s->done.count, s->reference, &s->style, &out);
 		fputs(strbuf_text(&out), stdout);
-		strbuf_release(&out);
 	}
 	fflush(stdout);
 	int failed = write_exports(s, views, err);
-	free(views);
 	if (failed)
 		return err->code;
 	if (!s->baseline && s->o->slower < 0)

@@ -94,14 +94,13 @@ void plot_processes(const struct run_view *v, const struct style *s, struct strb
 		if (best == rows)
 			break;
 		struct share *x = &shares.list.items[best];
-		struct strbuf text = { 0 };
+		SCOPED(strbuf_release) struct strbuf text = { 0 };
 		char time[WORDS];
 		text_duration((double)x->exec_ns, 3, time, sizeof time);
 		strbuf_printf(&text, "%s %s", role_names[x->role], time);
 		chart_row(c, block, (double[]){ (double)k, (double)x->exec_ns }, 2,
 			  strbuf_text(&text));
 		chart_axis_tick(&c->y, (double)k, x->name);
-		strbuf_release(&text);
 		x->exec_seen = false; /* taken */
 	}
 	chart_add(c, block, CHART_BARS, CHART_KEPT, NULL, 1, 0);
@@ -138,10 +137,9 @@ static void put_signs(const struct query_view *v, const struct query_rows *rows,
 		if (query == last)
 			continue;
 		query_name(v->data, query, name);
-		char *shown = display_copy(name);
+		FREED char *shown = display_copy(name);
 		strbuf_printf(&names, "%s%c %.40s", queries ? ", " : "", query_sign(queries),
 			      shown);
-		xfree(shown);
 		queries++;
 		last = query;
 	}
@@ -172,7 +170,7 @@ void plot_queries(const struct query_view *v, const struct query_rows *rows,
 {
 	struct error none = ERROR_INIT;
 	struct style s = *given;
-	struct strbuf title = { 0 };
+	SCOPED(strbuf_release) struct strbuf title = { 0 };
 	struct chart *c = chart_new();
 	size_t dropped = 0;
 	bool varies = !chart_query(c, v, 0, &none);
@@ -192,6 +190,5 @@ void plot_queries(const struct query_view *v, const struct query_rows *rows,
 	bool shared = chart_points_text(c, &screen, out);
 	put_signs(v, rows, dropped, shared, &s, out);
 	plot_rows_line(rows->list.count, "Q@Cs", &s, out);
-	strbuf_release(&title);
 	chart_free(c);
 }

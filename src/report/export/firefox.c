@@ -282,10 +282,9 @@ static void put_thread(struct fox *w, const struct fox_sample *s, size_t n)
 		add_samples(w, &t, s + i, next - i);
 	}
 	put_thread_head(w, s->thread);
-	struct strbuf more = { 0 };
+	SCOPED(strbuf_release) struct strbuf more = { 0 };
 	strbuf_printf(&more, "\"time\":[%s],\"weightType\":\"samples\",", strbuf_text(&t.times));
 	put_table(w->out, "samples", &t.tables[SAMPLES], strbuf_text(&more));
-	strbuf_release(&more);
 	put_table(w->out, "stackTable", &t.tables[STACKS], "");
 	put_table(w->out, "frameTable", &t.tables[FRAMES], "");
 	put_table(w->out, "funcTable", &t.tables[FUNCTIONS], "");

@@ -21,9 +21,8 @@ static void put_run(const struct query_view *v, struct strbuf *out)
 	else
 		strbuf_printf(out, "a run (%s", server);
 	if (v->run && v->run->name && *v->run->name) {
-		char *name = display_copy(v->run->name);
+		FREED char *name = display_copy(v->run->name);
 		strbuf_printf(out, ", %s", name);
-		xfree(name);
 	}
 	strbuf_putc(out, ')');
 }
@@ -275,14 +274,13 @@ void query_compare_text(const struct query_view *base, const struct query_view *
 			struct strbuf *out)
 {
 	struct query_style style = query_normal_style(given);
-	struct strbuf title = { 0 };
+	SCOPED(strbuf_release) struct strbuf title = { 0 };
 	size_t from = out->length;
 	put_run(other, &title);
 	strbuf_puts(&title, " against ");
 	put_run(base, &title);
 	*title.text = *title.text == 'r' ? 'R' : 'A';
 	put_headline(out, style.style.width, style.style.colour, strbuf_text(&title));
-	strbuf_release(&title);
 	put_summary(base, other, c, &style, out);
 	put_power(base, other, c, &style, out);
 	put_plans(base, other, c, &style, out);

@@ -247,7 +247,7 @@ void put_query_findings(const struct query_view *v, const struct query_rows *row
 			const struct query_style *style, struct strbuf *out)
 {
 	for (enum ttp_drop d = TTP_KEPT + 1; d < TTP_DROPS; d++) {
-		struct strbuf text = { 0 };
+		SCOPED(strbuf_release) struct strbuf text = { 0 };
 		struct naming n = { v, style, &text, 0 };
 		char first[WORDS];
 		for (size_t i = 0; i < rows->list.count; i++)
@@ -257,7 +257,6 @@ void put_query_findings(const struct query_view *v, const struct query_rows *row
 		snprintf(first, sizeof first, "Dropped, %s: ", ttp_drop_names[d]);
 		if (n.count)
 			put_query_text(first, strbuf_text(&text), style, out);
-		strbuf_release(&text);
 	}
 	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
 		put_dropped_by(v, rows, c, style, out);

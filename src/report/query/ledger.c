@@ -151,7 +151,7 @@ void query_ledger_text(const struct execution *const *executions, size_t count,
 {
 	struct query_style style = query_normal_style(given);
 	struct ledger_sums s;
-	struct strbuf note = { 0 };
+	SCOPED(strbuf_release) struct strbuf note = { 0 };
 	size_t from = out->length;
 	ledger_sums_of_executions(executions, count, &s);
 	if (s.n && s.wall_total_ns) {
@@ -169,7 +169,6 @@ void query_ledger_text(const struct execution *const *executions, size_t count,
 			put_query_text("Note: ", strbuf_text(&note), &style, out);
 	} else
 		strbuf_puts(out, "No ledger was kept of these executions.\n");
-	strbuf_release(&note);
 	ledger_sums_release(&s);
 	style_finish(&style.style, out, from);
 }

@@ -247,7 +247,7 @@ static void put_query(const struct query_view *v, const struct query_row *rows, 
 		if (row->plan < 0)
 			continue;
 		const struct query_plan *plan = query_plan_of(v->data, row->hash);
-		struct strbuf text = { 0 };
+		SCOPED(strbuf_release) struct strbuf text = { 0 };
 		char high[WORDS], low[WORDS];
 		format_count(row->cardinality, high);
 		format_count(rows[next].cardinality, low);
@@ -265,7 +265,6 @@ static void put_query(const struct query_view *v, const struct query_row *rows, 
 			      &(struct paragraph){
 				      .width = style->style.width, .first = "  ", .indent = 4 },
 			      strbuf_text(&text));
-		strbuf_release(&text);
 		if (row->plan > shown && plan) /* letters ascend as plans are first seen */
 			put_tree(before, plan, style, out);
 		shown = row->plan > shown ? row->plan : shown;

@@ -43,7 +43,7 @@ struct table *query_executions_table(const struct query_view *v)
 	for (size_t i = 0; i < v->data->at.count; i++) {
 		const struct query_at *at = &v->data->at.items[i];
 		for (size_t k = 0; k < at->executions.count; k++) {
-			struct strbuf names = { 0 };
+			SCOPED(strbuf_release) struct strbuf names = { 0 };
 			table_add_count(t, at->query);
 			table_add_count(t, (int64_t)at->cardinality);
 			c = (struct field_cursor){ .fields = query_execution_fields,
@@ -64,7 +64,6 @@ struct table *query_executions_table(const struct query_view *v)
 			}
 			put_checks(*fired++, "; ", &names);
 			table_add_text(t, strbuf_text(&names));
-			strbuf_release(&names);
 		}
 	}
 	return t;

@@ -36,9 +36,8 @@ static void put_title(const struct query_view *v, const struct query_style *styl
 	query_server(r, server);
 	strbuf_puts(&text, r->imported ? "Queries measured elsewhere" : "Queries");
 	if (r->experiment_name && *r->experiment_name) {
-		char *name = display_copy(r->experiment_name);
+		FREED char *name = display_copy(r->experiment_name);
 		strbuf_printf(&text, " of experiment %s", name);
-		xfree(name);
 	}
 	strbuf_printf(&text, " on %s", server);
 	if (!r->imported)
@@ -208,9 +207,8 @@ static void put_event(const struct query_view *v, const struct query_event *e,
 		strbuf_printf(&text, ", %s", place);
 	}
 	if (e->text) {
-		char *shown = display_copy(e->text);
+		FREED char *shown = display_copy(e->text);
 		strbuf_printf(&text, ": %s", shown);
-		xfree(shown);
 	}
 	if (e->kind == QUERY_RESTARTED) {
 		const struct query_plan *before = query_plan_of(v->data, e->before);
@@ -259,7 +257,7 @@ void query_text(const struct query_view *v, const struct query_style *given, str
 {
 	struct query_style style = query_normal_style(given);
 	struct query_rows rows;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	size_t from = out->length;
 	query_rows_of(v, &rows);
 	put_title(v, &style, out);
@@ -305,6 +303,5 @@ void query_text(const struct query_view *v, const struct query_style *given, str
 		put_query_text("For a paper: ", strbuf_text(&text), &style, out);
 	}
 	query_rows_release(&rows);
-	strbuf_release(&text);
 	style_finish(&style.style, out, from);
 }
