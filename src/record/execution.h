@@ -95,6 +95,8 @@ struct execution {
 extern const struct field execution_fields[], process_fields[];
 extern const struct shape execution_shape, process_shape, overall_shape;
 
+/* One of which nothing is known yet: what can say so is absent, the rest is 0. */
+struct execution execution_unknown(void);
 void execution_release(struct execution *x);
 /* Clears it but keeps its memory for the next one. */
 void execution_begin_again(struct execution *x);
