@@ -78,6 +78,7 @@ struct execution {
 	 * plain back end it is the kernel's own split, which is all user without a tick. */
 	uint64_t user_ns, system_ns;
 	struct totals totals;
+	double switches_per_s;
 	uint32_t left_behind; /* processes of the tree still alive when the first one ended */
 	uint32_t ended;	      /* of those, ended by tare */
 	uint64_t lost;	      /* events the collector lost */
