@@ -14,12 +14,12 @@
 #define MOST_LINES 24
 #define MOST_WIDTH 120
 
-bool plot_wanted(const struct plot_style *s, size_t lines)
+bool plot_wanted(const struct style *s, size_t lines)
 {
 	return s->lines && lines + 1 > s->lines;
 }
 
-static struct chart_screen screen_of(const struct plot_style *s, const char *title)
+static struct chart_screen screen_of(const struct style *s, const char *title)
 {
 	size_t lines = s->lines > AROUND + LEAST_LINES ? s->lines - AROUND : LEAST_LINES;
 	return (struct chart_screen){ .width = s->width < MOST_WIDTH ? s->width : MOST_WIDTH,
@@ -29,19 +29,19 @@ static struct chart_screen screen_of(const struct plot_style *s, const char *tit
 				      .title = title };
 }
 
-void plot_rows_line(size_t rows, const char *what, const struct plot_style *s, struct strbuf *out)
+/* "300 rows: --all, or through a pipe" */
+static void plot_rows_line(size_t rows, const char *what, const struct style *s, struct strbuf *out)
 {
-	struct strbuf line = { 0 };
+	SCOPED(strbuf_release) struct strbuf line = { 0 };
 	strbuf_printf(&line, "%zu %s are longer than the screen: --all prints them, as does a pipe",
 		      rows, what);
 	put_paragraph(out,
 		      &(struct paragraph){
 			      .width = s->width, .first = "", .colour = s->colour ? DIM : NULL },
 		      strbuf_text(&line));
-	strbuf_release(&line);
 }
 
-void plot_executions(const struct run_view *v, const struct plot_style *s, struct strbuf *out)
+void plot_executions(const struct run_view *v, const struct style *s, struct strbuf *out)
 {
 	struct error none = ERROR_INIT;
 	struct chart *c = chart_new();
@@ -75,11 +75,11 @@ void plot_executions(const struct run_view *v, const struct plot_style *s, struc
 	chart_free(c);
 }
 
-void plot_processes(const struct run_view *v, const struct plot_style *s, struct strbuf *out)
+void plot_processes(const struct run_view *v, const struct style *s, struct strbuf *out)
 {
 	struct chart_screen screen = screen_of(s, "CPU time of processes over all executions");
 	struct chart *c = chart_new();
-	struct shares shares = { 0 };
+	SCOPED(shares_release) struct shares shares = { 0 };
 	size_t block = chart_block(c, "row\tcpu_ns\trole", "processes");
 	shares_of(v, &shares);
 	size_t most = screen.height + 2, rows = shares.list.count;
@@ -94,24 +94,22 @@ void plot_processes(const struct run_view *v, const struct plot_style *s, struct
 		if (best == rows)
 			break;
 		struct share *x = &shares.list.items[best];
-		struct strbuf text = { 0 };
+		SCOPED(strbuf_release) struct strbuf text = { 0 };
 		char time[WORDS];
 		text_duration((double)x->exec_ns, 3, time, sizeof time);
-		strbuf_printf(&text, "%s %s", role_name(x->role), time);
+		strbuf_printf(&text, "%s %s", role_names[x->role], time);
 		chart_row(c, block, (double[]){ (double)k, (double)x->exec_ns }, 2,
 			  strbuf_text(&text));
 		chart_axis_tick(&c->y, (double)k, x->name);
-		strbuf_release(&text);
 		x->exec_seen = false; /* taken */
 	}
 	chart_add(c, block, CHART_BARS, CHART_KEPT, NULL, 1, 0);
 	chart_bars_text(c, &screen, out);
 	plot_rows_line(rows, "rows", s, out);
 	chart_free(c);
-	shares_release(&shares);
 }
 
-void plot_noise(const struct noise_view *v, const struct plot_style *s, struct strbuf *out)
+void plot_noise(const struct noise_view *v, const struct style *s, struct strbuf *out)
 {
 	const struct style style = style_normal(
 		&(struct style){ .width = s->width, .colour = s->colour, .ascii = s->ascii });
@@ -124,9 +122,9 @@ void plot_noise(const struct noise_view *v, const struct plot_style *s, struct s
 
 /* "( ): 3 dropped (time of all); *: several; 1 join, 2 scan", on at most two lines. */
 static void put_signs(const struct query_view *v, const struct query_rows *rows, size_t dropped,
-		      bool shared, const struct plot_style *s, struct strbuf *out)
+		      bool shared, const struct style *s, struct strbuf *out)
 {
-	struct strbuf names = { 0 };
+	SCOPED(strbuf_release) struct strbuf names = { 0 };
 	size_t queries = 0;
 	if (dropped)
 		strbuf_printf(&names, "( ): %zu dropped (time of all); ", dropped);
@@ -139,16 +137,14 @@ static void put_signs(const struct query_view *v, const struct query_rows *rows,
 		if (query == last)
 			continue;
 		query_name(v->data, query, name);
-		char *shown = display_copy(name);
+		FREED char *shown = display_copy(name);
 		strbuf_printf(&names, "%s%c %.40s", queries ? ", " : "", query_sign(queries),
 			      shown);
-		xfree(shown);
 		queries++;
 		last = query;
 	}
 	put_paragraph(out, &(struct paragraph){ .width = s->width, .lines = 2, .first = "" },
 		      strbuf_text(&names));
-	strbuf_release(&names);
 }
 
 /* By their place where no table varies: chart_query() has left its rows in blocks of their own. */
@@ -170,11 +166,11 @@ static void draw_by_place(struct chart *c)
 }
 
 void plot_queries(const struct query_view *v, const struct query_rows *rows,
-		  const struct plot_style *given, struct strbuf *out)
+		  const struct style *given, struct strbuf *out)
 {
 	struct error none = ERROR_INIT;
-	struct plot_style s = *given;
-	struct strbuf title = { 0 };
+	struct style s = *given;
+	SCOPED(strbuf_release) struct strbuf title = { 0 };
 	struct chart *c = chart_new();
 	size_t dropped = 0;
 	bool varies = !chart_query(c, v, 0, &none);
@@ -194,6 +190,5 @@ void plot_queries(const struct query_view *v, const struct query_rows *rows,
 	bool shared = chart_points_text(c, &screen, out);
 	put_signs(v, rows, dropped, shared, &s, out);
 	plot_rows_line(rows->list.count, "Q@Cs", &s, out);
-	strbuf_release(&title);
 	chart_free(c);
 }

@@ -107,7 +107,7 @@ static void put_runs(const struct study *s, const struct style *style, struct st
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
 		if (s->runs[k].present)
-			add_run(t, &s->runs[k], study_length_name(k));
+			add_run(t, &s->runs[k], study_length_names[k]);
 	strbuf_putc(out, '\n');
 	table_put(t, style, out);
 }
@@ -203,7 +203,7 @@ static void put_words(const struct study *s, const struct style *style, struct s
 	}
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
 		const struct study_run *r = &s->runs[k];
-		const char *name = study_length_name(k);
+		const char *name = study_length_names[k];
 		bool corner = false;
 		if (!r->present)
 			continue;
