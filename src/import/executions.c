@@ -197,15 +197,10 @@ static int check_sample(const struct row *rows, size_t count, struct error *err)
 
 static void add_execution(struct imported_run *run, const struct row *rows, size_t count)
 {
-	struct execution x = { .number = rows[0].sample,
-			       .et_ns = rows[0].et_ns,
-			       .wait_ns = ABSENT_NS,
-			       .tree_ns = ABSENT_NS,
-			       .pt_ns = { ABSENT_NS, rows[0].pt_ns, ABSENT_NS },
-			       .user_ns = ABSENT_NS,
-			       .system_ns = ABSENT_NS,
-			       .self_ns = ABSENT_NS,
-			       .ephemeral = -1 };
+	struct execution x = execution_unknown();
+	x.number = rows[0].sample;
+	x.et_ns = rows[0].et_ns;
+	x.pt_ns[GRADE_EXEC] = rows[0].pt_ns;
 	array_reserve(&x.processes, count);
 	for (size_t i = 0; i < count && rows[i].daemon; i++) {
 		struct process p = { .role = ROLE_DAEMON, .present = 1u << TASK_EXEC };

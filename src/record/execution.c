@@ -76,6 +76,9 @@ const struct field execution_fields[] = {
 	  .json = "totals.processes"),
 	X(totals.threads, "threads", FIELD_U32, "of the subject, first threads included",
 	  .flags = FIELD_ZERO_ABSENT, .json = "totals.threads"),
+	X(switches_per_s, "switches_per_s", FIELD_REAL,
+	  "the subject's context switches per second of its elapsed time", .title = "switches/s",
+	  .unit = UNIT_PER_S),
 	X(totals.present, "present", FIELD_U64, "struct totals", .flags = FIELD_ONLY_SQL),
 	X(before.value, "before_", FIELD_MEASURES, "", .flags = FIELD_ONLY_SQL,
 	  .limit = OVERALL_MEASURES, .measures = overall_measures,
@@ -158,13 +161,27 @@ void execution_release(struct execution *x)
 	*x = (struct execution){ 0 };
 }
 
+struct execution execution_unknown(void)
+{
+	static struct execution unknown; /* by the catalogue */
+	static bool made;
+	struct field_cursor c = { .fields = execution_fields,
+				  .without = FIELD_NOT_SQL,
+				  .unnamed = true };
+	while (!made && field_next(&c))
+		field_set(&c, &unknown, false, 0);
+	made = true;
+	return unknown;
+}
+
 void execution_begin_again(struct execution *x)
 {
-	struct execution fresh = { .tasks_before = x->tasks_before,
-				   .tasks_after = x->tasks_after,
-				   .exits = x->exits,
-				   .ledger = x->ledger,
-				   .trace = x->trace };
+	struct execution fresh = execution_unknown();
+	fresh.tasks_before = x->tasks_before;
+	fresh.tasks_after = x->tasks_after;
+	fresh.exits = x->exits;
+	fresh.ledger = x->ledger;
+	fresh.trace = x->trace;
 	fresh.processes.items = x->processes.items;
 	fresh.processes.capacity = x->processes.capacity;
 	*x = fresh;

@@ -78,6 +78,7 @@ struct execution {
 	 * plain back end it is the kernel's own split, which is all user without a tick. */
 	uint64_t user_ns, system_ns;
 	struct totals totals;
+	double switches_per_s;
 	uint32_t left_behind; /* processes of the tree still alive when the first one ended */
 	uint32_t ended;	      /* of those, ended by tare */
 	uint64_t lost;	      /* events the collector lost */
@@ -95,6 +96,8 @@ struct execution {
 extern const struct field execution_fields[], process_fields[];
 extern const struct shape execution_shape, process_shape, overall_shape;
 
+/* One of which nothing is known yet: what can say so is absent, the rest is 0. */
+struct execution execution_unknown(void);
 void execution_release(struct execution *x);
 /* Clears it but keeps its memory for the next one. */
 void execution_begin_again(struct execution *x);

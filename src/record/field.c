@@ -197,6 +197,9 @@ int field_put(const struct field *f, void *member, bool known, int64_t value)
 	case FIELD_NS:
 		value = known ? value : (int64_t)ABSENT_NS;
 		break;
+	case FIELD_REAL:
+		*(double *)member = known ? (double)value : NAN;
+		return 0;
 	default:
 		if (value < 0 && f->unit == UNIT_NS)
 			return -1;

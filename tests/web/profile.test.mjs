@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, test } from 'node:test';
+import { eventually } from './charts.mjs';
 import { document_, largeProfile, numbered, sample } from './documents.mjs';
 import { accessible, chartsDraw, clickEach, everything, fits, HOSTILE, keyboardReaches, open, painted, quiet, shot, shown, stop } from './browser.mjs';
 
@@ -286,10 +287,9 @@ test('of a deep one only what is scrolled to is drawn, from the root on', async 
   await tab.page.setViewportSize({ width: 1280, height: 16000 });
   await tab.page.waitForTimeout(100);
   await tab.page.setViewportSize({ width: 1280, height: 800 });
-  await tab.page.waitForTimeout(200);
-  assert.ok((await look()).rest <= 1, 'the root is in sight again');
+  await eventually(async () => (await look()).rest <= 1, 'the root is in sight again');
   await shot(tab, 'profile-deep'); // makes the window tiny for a moment
-  assert.ok((await look()).rest <= 1, 'and again');
+  await eventually(async () => (await look()).rest <= 1, 'and again');
   await tab.page.evaluate((name) => window.tare.flames.get(name).element.querySelector('.flame-scroll').scrollTo(0, 2000), flame);
   await tab.page.waitForTimeout(200);
   const middle = await tab.page.evaluate((name) => {
