@@ -45,16 +45,13 @@ static int load_both(const struct diff_options *o, const text_list *operands,
 static bool judge_new(const struct jitter_diff *d, uint64_t limit_ns)
 {
 	bool bad = false;
-	char limit[32], longest[32], name[64];
-	text_duration((double)limit_ns, 3, limit, sizeof limit);
 	for (size_t i = 0; i < d->sources.count; i++) {
 		const struct jitter_source_diff *s = &d->sources.items[i];
 		if (s->change != JITTER_NEW || s->run_max_ns < limit_ns)
 			continue;
-		text_duration((double)s->run_max_ns, 3, longest, sizeof longest);
-		text_display(s->name, name, sizeof name);
-		fprintf(stderr, "tare: new source %s (%s): up to %s, at least %s\n", name,
-			noise_class_name(s->class), longest, limit);
+		fprintf(stderr, "tare: new source %s (%s): up to %s, at least %s\n",
+			DISPLAYED(s->name, 64), noise_class_name(s->class),
+			AS_DURATION((double)s->run_max_ns, 3), AS_DURATION((double)limit_ns, 3));
 		bad = true;
 	}
 	return bad;

@@ -30,15 +30,14 @@ static bool on_round(void *context, const struct noise_recording *r)
 		const struct noise_view view = { &r->run, n, &r->to.machine };
 		return noise_screen_draw(s->screen, &view, &s->o->display);
 	}
-	char longest[32] = "none", note[96];
+	char note[96];
 	uint64_t count = 0;
 	if (!progress_due(&s->progress))
 		return false;
 	for (size_t i = 0; i < n->cpus.count; i++)
 		count += n->cpus.items[i].total.count;
-	if (n->worst.count)
-		text_duration((double)n->worst.items[0].ns, 3, longest, sizeof longest);
-	snprintf(note, sizeof note, "%" PRIu64 " detours, longest %s", count, longest);
+	snprintf(note, sizeof note, "%" PRIu64 " detours, longest %.31s", count,
+		 n->worst.count ? AS_DURATION((double)n->worst.items[0].ns, 3) : "none");
 	progress_update(&s->progress, (clock_monotonic_ns() - s->begun_ns) / 1000000000u,
 			s->o->plan.duration_ns / 1000000000u, note);
 	return false;

@@ -321,10 +321,6 @@ static void judge_daemon(const struct trial *t, const struct daemon *d, struct v
 			s = &c->sources.items[i];
 	uint64_t found = s ? s->spread.count : 0;
 	double total = s ? (double)s->spread.ns : 0, n = (double)(l.inside ? l.inside : 1);
-	char seen[32], by_clock[32], by_cpu[32];
-	text_duration(total / n, 4, seen, sizeof seen);
-	text_duration(l.clock_ns / n, 4, by_clock, sizeof by_clock);
-	text_duration(l.cpu_ns / n, 4, by_cpu, sizeof by_cpu);
 	/* one that a task of an even higher class interrupts is found in two pieces */
 	judge(v, l.inside && found >= l.inside,
 	      "%s: %" PRIu64 " activations logged, %" PRIu64 " turns found", d->name, l.inside,
@@ -334,7 +330,8 @@ static void judge_daemon(const struct trial *t, const struct daemon *d, struct v
 	double least = fmin(l.clock_ns, l.cpu_ns) * (1 - LENGTH_TOLERANCE);
 	double most = (fmax(l.clock_ns, l.cpu_ns) + l.edge_ns) * (1 + LENGTH_TOLERANCE);
 	judge(v, l.inside && total >= least && total <= most,
-	      "%s: %s each; by its own clock %s, CPU %s", d->name, seen, by_clock, by_cpu);
+	      "%s: %s each; by its own clock %s, CPU %s", d->name, AS_DURATION(total / n, 4),
+	      AS_DURATION(l.clock_ns / n, 4), AS_DURATION(l.cpu_ns / n, 4));
 }
 
 /* Time domain: the two in succession are one source, "..._dummy1_dummy2". On a busy CPU
@@ -347,7 +344,7 @@ static void judge_together(const struct trial *t, struct verdict *v)
 	const char *one = t->daemons[0].name, *two = t->daemons[1].name;
 	struct noise_spread both = { 0 };
 	uint64_t any = 0;
-	char pair[40], turned[40], mean[32], least[32], work[32];
+	char pair[40], turned[40];
 	snprintf(pair, sizeof pair, "%s_%s", one, two);
 	snprintf(turned, sizeof turned, "%s_%s", two, one);
 	for (size_t i = 0; i < c->combinations.count; i++) {
@@ -360,25 +357,22 @@ static void judge_together(const struct trial *t, struct verdict *v)
 			most = x;
 	}
 	double expected = (double)(DAEMONS * t->e->work_ns);
-	text_duration(noise_spread_mean(&both), 4, mean, sizeof mean);
-	text_duration((double)both.min_ns, 4, least, sizeof least);
-	text_duration(expected, 4, work, sizeof work);
 	judge(v, (double)both.count > TOGETHER * (double)any,
 	      "in succession in %" PRIu64 " of %" PRIu64 " detours, %" PRIu64
 	      " of them\n        %s",
 	      both.count, any, most ? most->seen.count : 0, most ? most->name : "-");
 	judge(v, both.count && (double)both.min_ns >= (1 - LENGTH_TOLERANCE) * expected,
-	      "in succession: mean %s, shortest %s; their work %s", mean, least, work);
+	      "in succession: mean %s, shortest %s; their work %s",
+	      AS_DURATION(noise_spread_mean(&both), 4), AS_DURATION((double)both.min_ns, 4),
+	      AS_DURATION(expected, 4));
 }
 
 static int run_experiment(const struct selftest_options *o, const struct experiment *e,
 			  struct verdict *v, struct error *err)
 {
 	struct trial t = { .o = o, .e = e };
-	char period[32], length[32];
-	text_duration((double)o->period_ns, 3, period, sizeof period);
-	text_duration((double)o->duration_ns, 3, length, sizeof length);
-	printf("Experiment %s: %s; every %s, for %s\n", e->number, e->about, period, length);
+	printf("Experiment %s: %s; every %s, for %s\n", e->number, e->about,
+	       AS_DURATION((double)o->period_ns, 3), AS_DURATION((double)o->duration_ns, 3));
 	fflush(stdout);
 	int failed = trial_open(&t, err) || trial_run(&t, err);
 	for (size_t i = 0; !failed && i < e->daemons; i++)

@@ -39,7 +39,6 @@ static struct choice choose(const struct profile *p, const char *name,
 static int nothing_chosen(const struct profile *p, const struct profile_filter_options *o,
 			  struct error *err)
 {
-	char shown[128];
 	bool found = false, own = false; /* code of its own */
 	for (size_t i = 0; i < p->functions.count; i++) {
 		const struct profile_function *f = &p->functions.items[i];
@@ -49,13 +48,12 @@ static int nothing_chosen(const struct profile *p, const struct profile_filter_o
 		found = true;
 		own |= f->size > 0;
 	}
-	text_display(o->function, shown, sizeof shown);
 	if (found && !own) {
 		error_set(err, EXIT_USAGE, "'%s' has no code of its own: it is inlined everywhere",
-			  shown);
+			  DISPLAYED(o->function, 128));
 		return error_hint(err, "--merge-inlined names the functions that it is in");
 	}
-	error_set(err, EXIT_USAGE, "no function '%s' has samples", shown);
+	error_set(err, EXIT_USAGE, "no function '%s' has samples", DISPLAYED(o->function, 128));
 	return error_hint(err, "'tare profile report --by function' lists those that have");
 }
 

@@ -58,14 +58,14 @@ static int measure(struct session *s, struct error *err)
 
 static int judge_command(const struct session *s, struct error *err)
 {
-	char shown[128];
 	if (!s->o->command || s->status <= 0) /* -1: tare ended it */
 		return 0;
-	text_display(s->o->command[0], shown, sizeof shown);
+	const char *name = s->o->command[0];
 	if (WIFSIGNALED(s->status))
-		return error_set(err, EXIT_SUBJECT, "'%s' was ended by signal %d (%s)", shown,
-				 WTERMSIG(s->status), strsignal(WTERMSIG(s->status)));
-	return error_set(err, EXIT_SUBJECT, "'%s' ended with exit code %d", shown,
+		return error_set(err, EXIT_SUBJECT, "'%s' was ended by signal %d (%s)",
+				 DISPLAYED(name, 128), WTERMSIG(s->status),
+				 strsignal(WTERMSIG(s->status)));
+	return error_set(err, EXIT_SUBJECT, "'%s' ended with exit code %d", DISPLAYED(name, 128),
 			 WEXITSTATUS(s->status));
 }
 

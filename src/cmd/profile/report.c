@@ -126,14 +126,12 @@ static int no_samples(const struct profile_filter_options *f, struct error *err)
 	enum sleepy_by by = SLEEPY_SYSTEM;
 	struct strbuf text = { 0 };
 	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-		char shown[128];
 		if (!asked[i].text && asked[i].number < 0)
 			continue;
 		by = asked[i].by;
 		strbuf_printf(&text, " --%s ", asked[i].option);
-		text_display(asked[i].text ? asked[i].text : "", shown, sizeof shown);
 		if (asked[i].text)
-			strbuf_printf(&text, "'%s'", shown);
+			strbuf_printf(&text, "'%s'", DISPLAYED(asked[i].text, 128));
 		else
 			strbuf_printf(&text, "%ld", asked[i].number);
 	}
@@ -254,13 +252,10 @@ static int check(const char *command, struct report_options *o, bool diff, struc
 	if (o->json + o->csv + o->markdown > 1)
 		return error_set(err, EXIT_USAGE,
 				 "%s: --json, --csv and --markdown exclude each other", command);
-	if (o->least && !least_parse(o->least, &d->least)) {
-		char shown[128];
-		text_display(o->least, shown, sizeof shown);
+	if (o->least && !least_parse(o->least, &d->least))
 		return error_set(err, EXIT_USAGE,
 				 "%s: --percent-limit wants a share such as 0.5%%, not '%s'",
-				 command, shown);
-	}
+				 command, DISPLAYED(o->least, 128));
 	d->as = o->json	      ? PROFILE_AS_JSON
 		: o->csv      ? PROFILE_AS_CSV
 		: o->markdown ? PROFILE_AS_MARKDOWN

@@ -295,12 +295,10 @@ static int test(void *options, const struct cmd_args *args, struct error *err)
 	if (o->frequency && strcmp(o->frequency, "tick") == 0) {
 		how.mode = PROFILE_TICK;
 	} else if (o->frequency && !integer_parse(o->frequency, 1, INT32_MAX, &hz)) {
-		char shown[64];
-		text_display(o->frequency, shown, sizeof shown);
 		return error_set(err, EXIT_USAGE,
 				 "profile selftest: --frequency wants samples a second or 'tick', "
 				 "not '%s'",
-				 shown);
+				 DISPLAYED(o->frequency, 64));
 	} else {
 		how.hz = (uint32_t)hz;
 	}

@@ -266,11 +266,9 @@ int detours_open(struct detours **out, const struct detours_options *options, st
 		w->threshold_ns = wanted_threshold(w, options);
 		double step_ns = w->turn.step / d->ticks_per_ns;
 		if ((double)w->threshold_ns < step_ns || !w->threshold_ns) {
-			char shown[32];
-			text_duration(step_ns, 3, shown, sizeof shown);
 			error_set(err, EXIT_USAGE,
 				  "the threshold of %llu ns is below the step of the clock, %s",
-				  (unsigned long long)w->threshold_ns, shown);
+				  (unsigned long long)w->threshold_ns, AS_DURATION(step_ns, 3));
 			error_hint(err, "'--threshold auto' finds one that fits");
 			detours_close(d);
 			return -1;

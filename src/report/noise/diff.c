@@ -29,6 +29,7 @@ struct noise_side noise_side_of(const struct noise_view *v)
 }
 
 /* Three digits, never an exponent. */
+#define AS_RATE(rate) AS_WORDS(format_rate, rate)
 static void format_rate(double rate, char out[WORDS])
 {
 	int decimals = rate >= 100 ? 0 : rate >= 10 ? 1 : rate >= 1 ? 2 : 3;
@@ -37,6 +38,7 @@ static void format_rate(double rate, char out[WORDS])
 		snprintf(out, WORDS, "<0.001");
 }
 
+#define AS_RATIO(ratio) AS_WORDS(format_ratio, ratio)
 static void format_ratio(double ratio, char out[WORDS])
 {
 	int decimals = ratio >= 100 ? 0 : ratio >= 10 ? 1 : 2;
@@ -48,11 +50,7 @@ static void format_ratio(double ratio, char out[WORDS])
 
 static void put_interval(double low, double high, struct strbuf *out)
 {
-	char words[WORDS];
-	format_ratio(low, words);
-	strbuf_printf(out, "[%s, ", words);
-	format_ratio(high, words);
-	strbuf_printf(out, "%s]", words);
+	strbuf_printf(out, "[%s, %s]", AS_RATIO(low), AS_RATIO(high));
 }
 
 /* Those that are sure; how many are not. */
@@ -87,42 +85,37 @@ static void put_changes(const struct jitter_diff *d, struct strbuf *out)
 void noise_diff_verdict(const struct noise *base, const struct noise *run,
 			const struct jitter_diff *d, struct strbuf *out)
 {
-	char words[WORDS];
 	if (base->kernel == run->kernel)
 		put_changes(d, out);
 	else
 		strbuf_puts(out, "Sources have names in one of the two only");
 	if (isnan(d->ratio)) {
-		if (d->base_share <= 0) {
+		if (d->base_share <= 0)
 			strbuf_puts(out, d->run_share > 0 ? "; the baseline had no jitter"
 							  : "; there was no jitter at all");
-		} else {
-			format_ratio(d->run_share / d->base_share, words);
+		else
 			strbuf_printf(out,
 				      "; jitter %s times the baseline's, by too few rounds to say "
 				      "how sure that is",
-				      words);
-		}
+				      AS_RATIO(d->run_share / d->base_share));
 	} else {
-		format_ratio(d->ratio, words);
-		strbuf_printf(out, "; jitter %s times ", words);
+		strbuf_printf(out, "; jitter %s times ", AS_RATIO(d->ratio));
 		put_interval(d->ratio_low, d->ratio_high, out);
-		format_p(d->p, words);
-		strbuf_printf(out, " of the baseline's, %s", words);
+		strbuf_printf(out, " of the baseline's, %s", AS_WORDS(format_p, d->p));
 	}
 	strbuf_putc(out, '.');
 }
 
 static void put_run(const struct noise_view *v, struct strbuf *out)
 {
-	char time[WORDS];
 	struct noise_side side = noise_side_of(v);
 	size_t cpus = v->noise->cpus.count;
 	strbuf_puts(out, side.name);
 	if (side.run)
 		strbuf_printf(out, " (run %lld)", (long long)side.run);
-	format_duration(cpus ? (double)side.window_ns / (double)cpus : 0, 3, TIME_UNIT_AUTO, time);
-	strbuf_printf(out, ", %s on %zu CPU%s", time, cpus, cpus == 1 ? "" : "s");
+	strbuf_printf(out, ", %s on %zu CPU%s",
+		      AS_DURATION(cpus ? (double)side.window_ns / (double)cpus : 0, 3), cpus,
+		      cpus == 1 ? "" : "s");
 }
 
 static bool same_cpus(const struct noise *a, const struct noise *b)
@@ -184,14 +177,11 @@ void noise_diff_notes(const struct noise_view *of_base, const struct noise_view 
 		array_push(list, xstrdup("They are of different CPUs."));
 	if (before > after + after / 4 || after > before + before / 4) {
 		struct strbuf text = { 0 };
-		char was[WORDS], is[WORDS];
-		format_duration((double)before, 3, TIME_UNIT_AUTO, was);
-		format_duration((double)after, 3, TIME_UNIT_AUTO, is);
 		strbuf_printf(
 			&text,
 			"The thresholds differ, %s before and %s now: detours between them are "
 			"in one of the two only.",
-			was, is);
+			AS_DURATION((double)before, 3), AS_DURATION((double)after, 3));
 		array_push(list, strbuf_detach(&text));
 	}
 	if (of_base->machine && of_run->machine)
@@ -232,16 +222,14 @@ static const char *class_word(const struct jitter_source_diff *s)
 
 static void add_figures(struct table *t, double rate, double share, uint64_t longest_ns)
 {
-	char words[WORDS];
-	format_rate(rate, words);
-	table_add_shown(t, rate, rate > 0 ? words : "-");
+	table_add_shown(t, rate, rate > 0 ? AS_RATE(rate) : "-");
 	table_add_number(t, rate > 0 ? share * NS_PER_S : NAN);
 	table_add_number(t, rate > 0 ? (double)longest_ns : NAN);
 }
 
 static void add_source(struct table *t, const struct jitter_source_diff *s, bool full)
 {
-	char words[WORDS] = "-";
+	char words[WORDS];
 	struct strbuf ratio = { 0 };
 	/* what is not sure is not the same: that is where a difference is sure, but small */
 	table_add_text(t, s->change == JITTER_SAME && !jitter_diff_sure(s)
@@ -255,9 +243,7 @@ static void add_source(struct table *t, const struct jitter_source_diff *s, bool
 	table_add_text(t, "");
 	table_add_text(t, class_word(s));
 	add_figures(t, s->run_rate, s->run_share, s->run_max_ns);
-	if (!isnan(s->ratio))
-		format_ratio(s->ratio, words);
-	strbuf_puts(&ratio, words);
+	strbuf_puts(&ratio, isnan(s->ratio) ? "-" : AS_RATIO(s->ratio));
 	if (!isnan(s->ratio) && full) {
 		strbuf_putc(&ratio, ' ');
 		put_interval(s->ratio_low, s->ratio_high, &ratio);
@@ -350,10 +336,8 @@ static void put_peaks(const struct jitter_diff *d, const struct style *style, st
 		format_time((double)p->high_ns, &scale, high);
 		snprintf(range, sizeof range, "%s to %s", low, high);
 		table_add_text(t, range);
-		format_rate(p->base_rate, low);
-		table_add_shown(t, p->base_rate, p->base_rate > 0 ? low : "0");
-		format_rate(p->run_rate, high);
-		table_add_shown(t, p->run_rate, p->run_rate > 0 ? high : "0");
+		table_add_shown(t, p->base_rate, p->base_rate > 0 ? AS_RATE(p->base_rate) : "0");
+		table_add_shown(t, p->run_rate, p->run_rate > 0 ? AS_RATE(p->run_rate) : "0");
 		table_add_text(t, p->name);
 	}
 	strbuf_puts(out, "\nLengths that became more or less frequent\n");
@@ -410,21 +394,19 @@ void noise_diff_text(const struct noise_view *base, const struct noise_view *run
 	struct noise_style style = noise_normal_style(given);
 	struct strbuf text = { 0 };
 	note_list notes = { 0 };
-	char lost[WORDS];
 	noise_diff_verdict(base->noise, run->noise, d, &text);
 	struct paragraph p = { .width = style.style.width,
 			       .first = "",
 			       .colour = style.style.colour ? BOLD : NULL };
 	put_paragraph(out, &p, strbuf_text(&text));
 	strbuf_clear(&text);
-	format_duration(d->base_share * NS_PER_S, 3, TIME_UNIT_AUTO, lost);
 	put_run(base, &text);
 	put_wrapped(out, &style.style, "Baseline  ", 10, "%s; %s lost per s of a CPU",
-		    strbuf_text(&text), lost);
+		    strbuf_text(&text), AS_DURATION(d->base_share * NS_PER_S, 3));
 	strbuf_clear(&text);
-	format_duration(d->run_share * NS_PER_S, 3, TIME_UNIT_AUTO, lost);
 	put_run(run, &text);
-	put_wrapped(out, &style.style, "This run  ", 10, "%s; %s", strbuf_text(&text), lost);
+	put_wrapped(out, &style.style, "This run  ", 10, "%s; %s", strbuf_text(&text),
+		    AS_DURATION(d->run_share * NS_PER_S, 3));
 	noise_diff_notes(base, run, &notes);
 	p = (struct paragraph){ .width = style.style.width,
 				.indent = 10,

@@ -294,11 +294,9 @@ void put_cpus(const struct noise *n, struct strbuf *out)
 
 void put_noise_rest(size_t more, double share, const struct style *style, struct strbuf *out)
 {
-	char words[WORDS];
-	format_share(share, 2, words);
 	if (more)
 		strbuf_printf(out, "%s and %zu more (%s)\n", style->ascii ? "..." : "…", more,
-			      words);
+			      AS_SHARE(share));
 }
 
 void put_scheduling(const struct noise *n, struct strbuf *out)

@@ -23,11 +23,10 @@
 static void put_title(const struct noise_view *v, const struct style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
-	char elapsed[WORDS];
-	format_ns((double)v->noise->elapsed_ns, elapsed);
 	strbuf_puts(&text, "Noise on ");
 	put_cpus(v->noise, &text);
-	strbuf_printf(&text, " for %s%s, ", elapsed, run_state_words(v->run));
+	strbuf_printf(&text, " for %s%s, ", AS_NS((double)v->noise->elapsed_ns),
+		      run_state_words(v->run));
 	put_scheduling(v->noise, &text);
 	if (v->run && v->run->id > 0)
 		strbuf_printf(&text, ", run %lld", (long long)v->run->id);
@@ -42,21 +41,13 @@ static void put_title(const struct noise_view *v, const struct style *style, str
 static void put_measured(const struct noise *n, const struct noise_cpu *c,
 			 const struct style *style, struct strbuf *out)
 {
-	char turn[WORDS], p999[WORDS], step[WORDS], threshold[WORDS];
-	char window[WORDS], all[WORDS], duty[WORDS];
 	double cpus = c->cpu == UINT32_MAX ? (double)n->cpus.count : 1;
-	format_ns(c->turn_ns, turn);
-	format_ns(c->turn_p999_ns, p999);
-	format_ns(c->step_ns, step);
-	format_ns((double)c->threshold_ns, threshold);
 	put_wrapped(out, LINE("  Loop        "),
-		    "%s a turn (99.9 %%: %s), clock step %s, threshold %s", turn, p999, step,
-		    threshold);
-	format_ns(noise_watched_ns(c), window);
-	format_ns(cpus * (double)n->elapsed_ns, all);
-	format_share(noise_duty(n, c), 2, duty);
+		    "%s a turn (99.9 %%: %s), clock step %s, threshold %s", AS_NS(c->turn_ns),
+		    AS_NS(c->turn_p999_ns), AS_NS(c->step_ns), AS_NS((double)c->threshold_ns));
 	put_wrapped(out, LINE("  Watched     "), "%s of %s of CPU time, %u round%s, duty cycle %s",
-		    window, all, c->rounds, c->rounds == 1 ? "" : "s", duty);
+		    AS_NS(noise_watched_ns(c)), AS_NS(cpus * (double)n->elapsed_ns), c->rounds,
+		    c->rounds == 1 ? "" : "s", AS_SHARE(noise_duty(n, c)));
 }
 
 static void put_lost(const struct noise_cpu *c, const struct style *style, struct strbuf *out)
@@ -64,34 +55,25 @@ static void put_lost(const struct noise_cpu *c, const struct style *style, struc
 	struct strbuf more = { 0 };
 	uint64_t min, max;
 	double rate = noise_detour_rate(c), lost = noise_lost_share(c);
-	char low[WORDS], high[WORDS], per_s[WORDS] = "-", lost_per_s[WORDS] = "-", time[WORDS],
-				      share[WORDS];
+	char per_s[WORDS] = "-";
 	if (!c->total.count) {
 		put_wrapped(out, LINE("  Detours     "), "none above the threshold");
 		return;
 	}
 	if (isfinite(rate))
 		snprintf(per_s, sizeof per_s, "%.*f", rate < 10 ? 2 : rate < 100 ? 1 : 0, rate);
-	if (noise_extremes(c, &min, &max)) {
-		format_ns((double)min, low);
-		format_ns((double)max, high);
-		strbuf_printf(&more, ", from %s to %s", low, high);
-	}
+	if (noise_extremes(c, &min, &max))
+		strbuf_printf(&more, ", from %s to %s", AS_NS((double)min), AS_NS((double)max));
 	put_wrapped(out, LINE("  Detours     "), "%llu, %s per s%s%s",
 		    (unsigned long long)c->total.count, per_s,
 		    c->cpu == UINT32_MAX ? " and CPU" : "", strbuf_text(&more));
 	strbuf_clear(&more);
-	format_share(lost, 2, share);
-	if (isfinite(lost))
-		format_ns(lost * 1e9, lost_per_s);
-	if (c->total.class_ns[NOISE_THROTTLED]) {
-		format_ns((double)c->total.class_ns[NOISE_THROTTLED], time);
+	if (c->total.class_ns[NOISE_THROTTLED])
 		strbuf_printf(&more, "; of it %s throttled: the price of --priority, not noise",
-			      time);
-	}
-	format_ns((double)c->total.ns, time);
-	put_wrapped(out, LINE("  Time lost   "), "%s, %s of the time looked at: %s per s%s", time,
-		    share, lost_per_s, strbuf_text(&more));
+			      AS_NS((double)c->total.class_ns[NOISE_THROTTLED]));
+	put_wrapped(out, LINE("  Time lost   "), "%s, %s of the time looked at: %s per s%s",
+		    AS_NS((double)c->total.ns), AS_SHARE(lost),
+		    isfinite(lost) ? AS_NS(lost * 1e9) : "-", strbuf_text(&more));
 	strbuf_release(&more);
 }
 
@@ -105,15 +87,14 @@ static void put_periods(const struct noise_rows *rows, const struct style *style
 	size_t found = 0, more = 0;
 	for (size_t i = 0; i < rows->list.count; i++) {
 		const struct noise_row *row = &rows->list.items[i];
-		char period[WORDS];
 		if (!isfinite(row->period_ns) || !noise_class_strict(row->class))
 			continue;
 		if (found++ >= MOST_PERIODS) {
 			more++;
 			continue;
 		}
-		format_ns(row->period_ns, period);
-		strbuf_printf(&text, "%s%s every %s", found > 1 ? ", " : "", row->name, period);
+		strbuf_printf(&text, "%s%s every %s", found > 1 ? ", " : "", row->name,
+			      AS_NS(row->period_ns));
 		if (row->period_share < 0.995)
 			strbuf_printf(&text, " (%.0f\u00a0%% of its intervals)",
 				      row->period_share * 100);
@@ -257,7 +238,6 @@ static void put_unexplained(const struct noise *n, const struct noise_cpu *c,
 			    const struct style *style, struct strbuf *out)
 {
 	uint64_t all = 0, alone = 0;
-	char time[WORDS], share[WORDS];
 	for (unsigned i = noise_bucket_of(REMAINDER_NS); i < NOISE_BUCKETS; i++)
 		all += c->buckets[i].class_ns[NOISE_UNEXPLAINED];
 	for (size_t i = 0; i < c->combinations.count; i++)
@@ -267,13 +247,11 @@ static void put_unexplained(const struct noise *n, const struct noise_cpu *c,
 					.ns;
 	if (!n->kernel || !all || !alone)
 		return;
-	format_ns((double)all, time);
-	format_share(fmin((double)alone / (double)all, 1), 2, share);
 	put_wrapped(
 		out, SENTENCE("unexplained: "),
 		"of the %s in detours over 1 µs, %s in ones in which this kernel told of nothing "
 		"at all: likely a hypervisor, its host or firmware.",
-		time, share);
+		AS_NS((double)all), AS_SHARE(fmin((double)alone / (double)all, 1)));
 }
 
 static void put_untold(const struct noise_cpu *c, const struct style *style, struct strbuf *out)
@@ -299,24 +277,20 @@ static void put_remarks(const struct noise *n, const struct noise_cpu *c, const 
 			struct strbuf *out)
 {
 	const struct noise_host *h = &c->host;
-	char words[WORDS];
-	if (h->fitted && h->period_ns > 0) {
-		format_percent(h->chance, words);
+	if (h->fitted && h->period_ns > 0)
 		put_wrapped(out, SENTENCE("host-periodic: "),
 			    "an inference: %llu of %llu otherwise unexplained detours are in phase "
 			    "with %.2f Hz (fitted in %u of %u rounds); %s would be by chance.",
 			    (unsigned long long)h->in_phase, (unsigned long long)h->looked_at,
-			    1e9 / h->period_ns, h->fitted, h->rounds, words);
-	}
+			    1e9 / h->period_ns, h->fitted, h->rounds, AS_PERCENT(h->chance));
 	put_unexplained(n, c, style, out);
 	put_untold(c, style, out);
-	if (n->kernel && c->outside) {
-		format_ns((double)c->outside_ns, words);
+	if (n->kernel && c->outside)
 		put_wrapped(out, SENTENCE("In no detour: "),
 			    "%llu occurrence%s, %s together: shorter than the threshold, or while "
 			    "the loop made its notes.",
-			    (unsigned long long)c->outside, c->outside == 1 ? "" : "s", words);
-	}
+			    (unsigned long long)c->outside, c->outside == 1 ? "" : "s",
+			    AS_NS((double)c->outside_ns));
 	if (c->lost)
 		put_wrapped(out, SENTENCE("Lost: "),
 			    "%llu of %llu events of the kernel found no room: some of what is "
@@ -363,11 +337,9 @@ static void put_worst(const struct noise *n, const struct style *style, struct s
 			if (w->class_ns[class] > w->class_ns[most])
 				most = class;
 		strbuf_puts(&what, w->name);
-		if (w->class_ns[most] && strcmp(w->name, noise_class_name(most)) != 0) {
-			char time[WORDS];
-			format_ns((double)w->class_ns[most], time);
-			strbuf_printf(&what, " (%s %s)", noise_class_name(most), time);
-		}
+		if (w->class_ns[most] && strcmp(w->name, noise_class_name(most)) != 0)
+			strbuf_printf(&what, " (%s %s)", noise_class_name(most),
+				      AS_NS((double)w->class_ns[most]));
 		table_add_number(t, w->begin_ns > n->begin_ns ? (double)(w->begin_ns - n->begin_ns)
 							      : 0);
 		table_add_count(t, w->cpu);

@@ -25,19 +25,14 @@ static void put_header(const struct noise *n, const struct noise_cpu *all,
 	struct strbuf text = { 0 };
 	struct noise_coverage coverage;
 	uint64_t s = n->elapsed_ns / 1000000000;
-	char duty[WORDS], lost[WORDS], named[WORDS], strict[WORDS], threshold[WORDS];
 	noise_coverage_of(n, all, EXPLAINED_NS, &coverage);
-	format_share(noise_duty(n, all), 2, duty);
-	format_share(noise_lost_share(all), 2, lost);
-	format_share(coverage.named, 2, named);
-	format_share(coverage.strict, 2, strict);
-	format_ns((double)all->threshold_ns, threshold);
 	strbuf_printf(&text, "tare noise  %llu:%02llu:%02llu  ", (unsigned long long)(s / 3600),
 		      (unsigned long long)(s / 60 % 60), (unsigned long long)(s % 60));
 	put_cpus(n, &text);
 	if (n->realtime)
 		strbuf_printf(&text, " FIFO %d", n->priority);
-	strbuf_printf(&text, "  threshold %s  duty %s", threshold, duty);
+	strbuf_printf(&text, "  threshold %s  duty %s", AS_NS((double)all->threshold_ns),
+		      AS_SHARE(noise_duty(n, all)));
 	put_line(&text, true, style, out);
 	strbuf_clear(&text);
 	double rate = noise_detour_rate(all);
@@ -45,7 +40,9 @@ static void put_header(const struct noise *n, const struct noise_cpu *all,
 		strbuf_printf(&text, "%.*f detours/s", rate < 10 ? 2 : 0, rate);
 	else
 		strbuf_puts(&text, "- detours/s");
-	strbuf_printf(&text, "  lost %s  of > 8 µs explained %s, strict %s", lost, named, strict);
+	strbuf_printf(&text, "  lost %s  of > 8 µs explained %s, strict %s",
+		      AS_SHARE(noise_lost_share(all)), AS_SHARE(coverage.named),
+		      AS_SHARE(coverage.strict));
 	if (all->lost)
 		strbuf_printf(&text, "  %llu events lost", (unsigned long long)all->lost);
 	put_line(&text, false, style, out);

@@ -22,25 +22,21 @@ static void put_range_line(const struct noise_cpu *c, unsigned first, unsigned e
 			   const struct style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
-	char words[WORDS], share[WORDS];
 	uint64_t count = 0, ns = 0;
 	for (unsigned i = first; i < end; i++) {
 		count += c->buckets[i].count;
 		ns += c->buckets[i].ns;
 	}
-	format_ns(first ? (double)noise_bucket_low(first) : 0, words);
-	strbuf_printf(&text, "Detours from %s ", words);
-	format_ns((double)noise_bucket_low(end), words);
+	strbuf_printf(&text, "Detours from %s ",
+		      AS_NS(first ? (double)noise_bucket_low(first) : 0));
 	if (end == NOISE_BUCKETS)
 		strbuf_puts(&text, "on: ");
 	else
-		strbuf_printf(&text, "to %s: ", words);
-	if (count) {
-		format_ns((double)ns, words);
-		format_share((double)ns / (double)c->total.ns, 2, share);
+		strbuf_printf(&text, "to %s: ", AS_NS((double)noise_bucket_low(end)));
+	if (count)
 		strbuf_printf(&text, "%llu, %s (%s of all time lost)", (unsigned long long)count,
-			      words, share);
-	} else
+			      AS_NS((double)ns), AS_SHARE((double)ns / (double)c->total.ns));
+	else
 		strbuf_puts(&text, "none");
 	put_headline(out, style->width, style->colour, strbuf_text(&text));
 	strbuf_release(&text);

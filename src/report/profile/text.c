@@ -16,13 +16,7 @@ void put_samples_count(struct strbuf *out, uint64_t count, const char *word)
 
 void put_cpu_seconds(struct strbuf *out, double ns)
 {
-	char words[WORDS];
-	if (isnan(ns))
-		strbuf_putc(out, '-');
-	else {
-		text_duration(ns, 3, words, sizeof words);
-		strbuf_puts(out, words);
-	}
+	strbuf_puts(out, isnan(ns) ? "-" : AS_DURATION(ns, 3));
 }
 
 /* ---- head ---- */
@@ -37,10 +31,9 @@ static void put_title(const struct profile_subject *s, const struct profile_tota
 				     .indent = 2,
 				     .first = "" };
 	struct strbuf subject = { 0 }, after = { 0 }, text = { 0 };
-	char elapsed[WORDS];
-	text_duration((double)sums->elapsed_ns, 3, elapsed, sizeof elapsed);
 	put_profile_subject(s->run, &subject);
-	strbuf_printf(&after, " for %s%s", elapsed, run_state_words(s->run));
+	strbuf_printf(&after, " for %s%s", AS_DURATION((double)sums->elapsed_ns, 3),
+		      run_state_words(s->run));
 	if (s->run && s->run->id > 0)
 		strbuf_printf(&after, ", run %lld", (long long)s->run->id);
 	if (profile_given_name(s->run))
@@ -82,7 +75,6 @@ static void put_sampled(const struct profile *p, const struct profile_totals *su
 	};
 	const struct profile_slice *sum = &sums->slice;
 	struct strbuf text = { 0 };
-	char share[WORDS];
 	put_profile_mode(p, &text);
 	put_wrapped(out, style, "  Sampled   ", LABEL, "%s, on %u CPU%s; %s", strbuf_text(&text),
 		    p->cpus, p->cpus == 1 ? "" : "s", stacks[p->stacks]);
@@ -91,10 +83,9 @@ static void put_sampled(const struct profile *p, const struct profile_totals *su
 	strbuf_printf(&text, ", %llu user, %llu kernel: ", (unsigned long long)sum->user,
 		      (unsigned long long)sum->kernel);
 	put_cpu_seconds(&text, sums->sampled_ns);
-	if (sums->cpu_ns > 0 && p->hz > 0) {
-		format_percent(sums->sampled_ns / sums->cpu_ns, share);
-		strbuf_printf(&text, ", %s of CPU time", share);
-	}
+	if (sums->cpu_ns > 0 && p->hz > 0)
+		strbuf_printf(&text, ", %s of CPU time",
+			      AS_PERCENT(sums->sampled_ns / sums->cpu_ns));
 	put_wrapped(out, style, "  Seen      ", LABEL, "%s", strbuf_text(&text));
 	if (sum->others) {
 		strbuf_clear(&text);
@@ -109,17 +100,16 @@ static void put_stacks(const struct profile *p, const struct profile_totals *sum
 		       const struct style *style, struct strbuf *out)
 {
 	struct strbuf text = { 0 };
-	char share[WORDS];
 	double all = (double)sums->user_stacks;
 	int decimals = profile_decimals(sums->user_stacks);
 	if (p->stacks == STACKS_NONE || !sums->user_stacks)
 		return;
-	format_points((double)sums->ends[STACK_COMPLETE] / all, decimals, share);
-	strbuf_printf(&text, "%s %% of %llu reached their thread's start", share,
+	strbuf_printf(&text, "%s %% of %llu reached their thread's start",
+		      AS_POINTS((double)sums->ends[STACK_COMPLETE] / all, decimals),
 		      (unsigned long long)sums->user_stacks);
-	format_points((double)sums->ends[STACK_BROKEN] / all, decimals, share);
 	if (sums->ends[STACK_BROKEN])
-		strbuf_printf(&text, "; %s %% broke off", share);
+		strbuf_printf(&text, "; %s %% broke off",
+			      AS_POINTS((double)sums->ends[STACK_BROKEN] / all, decimals));
 	if (sums->ends[STACK_LIMIT])
 		strbuf_printf(&text, "; %llu found no room",
 			      (unsigned long long)sums->ends[STACK_LIMIT]);
@@ -156,18 +146,13 @@ static void put_cost(const struct profile_totals *sums, const struct style *styl
 {
 	const struct profile_slice *sum = &sums->slice;
 	struct strbuf text = { 0 };
-	char words[WORDS];
-	text_duration((double)sum->self_ns, 3, words, sizeof words);
-	strbuf_printf(&text, "tare used %s", words);
-	if (sums->cpu_ns > 0) {
-		format_percent(sums->self_share, words);
-		strbuf_printf(&text, ", %s of CPU time", words);
-	}
+	strbuf_printf(&text, "tare used %s", AS_DURATION((double)sum->self_ns, 3));
+	if (sums->cpu_ns > 0)
+		strbuf_printf(&text, ", %s of CPU time", AS_PERCENT(sums->self_share));
 	/* of entries or of bytes: the share is what both have */
-	if (sum->peak_room) {
-		format_percent((double)sum->peak_used / (double)sum->peak_room, words);
-		strbuf_printf(&text, "; fullest buffer %s full", words);
-	}
+	if (sum->peak_room)
+		strbuf_printf(&text, "; fullest buffer %s full",
+			      AS_PERCENT((double)sum->peak_used / (double)sum->peak_room));
 	put_wrapped(out, style, "  Cost      ", LABEL, "%s", strbuf_text(&text));
 	strbuf_release(&text);
 }
