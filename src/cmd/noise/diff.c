@@ -77,9 +77,9 @@ static bool judge_grown(const struct jitter_diff *d, double share)
 static int compare(void *options, const struct cmd_args *args, struct error *err)
 {
 	const struct diff_options *o = options;
-	struct loaded_run base = { 0 }, run = { 0 };
+	SCOPED(loaded_run_release) struct loaded_run base = { 0 }, run = { 0 };
 	struct jitter_diff d = { 0 };
-	struct strbuf out = { 0 };
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	uint64_t new_ns = NOISE_NOT_GIVEN;
 	bool bad = false;
 	if (args->operands.count > 2)
@@ -102,9 +102,6 @@ static int compare(void *options, const struct cmd_args *args, struct error *err
 		bad |= o->grown >= 0 && judge_grown(&d, o->grown);
 		jitter_diff_release(&d);
 	}
-	strbuf_release(&out);
-	loaded_run_release(&base);
-	loaded_run_release(&run);
 	return failed ? -1 : bad ? EXIT_CHECK : EXIT_DONE;
 }
 

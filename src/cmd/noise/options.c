@@ -205,7 +205,7 @@ int noise_display_check(struct noise_display *d, struct error *err)
 
 char *noise_conditions(const struct noise_options *o)
 {
-	struct strbuf cpus = { 0 };
+	SCOPED(strbuf_release) struct strbuf cpus = { 0 };
 	cpus_text(o->chosen.items, o->chosen.count, &cpus);
 	json_t *all = json_pack("{s:s, s:I, s:I, s:i, s:b, s:I}", "cpus", strbuf_text(&cpus),
 				"duration_ns", (json_int_t)o->plan.duration_ns, "round_ns",
@@ -219,6 +219,5 @@ char *noise_conditions(const struct noise_options *o)
 			json_string(o->detours.threshold == THRESHOLD_PAPER ? "paper" : "auto"));
 	char *text = json_dumps(all, JSON_COMPACT);
 	json_decref(all);
-	strbuf_release(&cpus);
 	return text;
 }

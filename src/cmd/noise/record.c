@@ -99,12 +99,10 @@ static int conclude(struct session *s, enum run_status status, struct error *err
 			"tare: it did not come to its end: the baseline stays what it was\n");
 	else if (s->o->baseline && lab_set_baseline(r->to.lab, r->run.id, err))
 		return -1;
-	struct loaded_run l = { 0 };
-	int failed = run_load(&l, r->to.lab, r->run.id, NULL, err) ||
-		     noise_print(&l, &s->o->display, s->quiet,
-				 s->o->live == NOISE_HIST ? s->o : NULL, err);
-	loaded_run_release(&l);
-	return failed;
+	SCOPED(loaded_run_release) struct loaded_run l = { 0 };
+	return run_load(&l, r->to.lab, r->run.id, NULL, err) ||
+	       noise_print(&l, &s->o->display, s->quiet, s->o->live == NOISE_HIST ? s->o : NULL,
+			   err);
 }
 
 static int run_session(void *options, const struct cmd_args *args, struct error *err)
@@ -174,7 +172,7 @@ int noise_record(struct lab_access *lab, int argc, char **argv)
 				   .worst = NOISE_WORST_DEFAULT,
 				   .entries = 256,
 				   .display.most = NOISE_ROWS };
-	spec_list specs = { 0 };
+	FREED spec_list specs = { 0 };
 	for (enum noise_live live = NOISE_RECORD; live <= NOISE_HIST; live++)
 		if (strcmp(argv[0], kinds[live].name) == 0)
 			o.live = live;
@@ -183,6 +181,5 @@ int noise_record(struct lab_access *lab, int argc, char **argv)
 	int code = cmd_run(kinds[o.live].usage, kinds[o.live].about, specs.items, argc, argv,
 			   run_session, &o);
 	array_release(&o.chosen);
-	array_release(&specs);
 	return code;
 }

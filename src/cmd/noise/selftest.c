@@ -181,7 +181,7 @@ static bool wait_daemons(struct trial *t, uint64_t ns)
 /* As `tare daemon --log` writes it: number,begin_ns,length_ns,cpu_ns. */
 static int read_log(struct daemon *d, struct error *err)
 {
-	char *text = file_read(d->log);
+	FREED char *text = file_read(d->log);
 	if (!text)
 		return error_set(err, EXIT_ENVIRONMENT, "'tare daemon' left no log at %s", d->log);
 	char *rest_of = text, *line;
@@ -191,7 +191,6 @@ static int read_log(struct daemon *d, struct error *err)
 		    3)
 			array_push(&d->activations, (struct span){ begin, begin + length, cpu });
 	}
-	free(text);
 	return 0;
 }
 

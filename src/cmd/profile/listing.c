@@ -18,7 +18,7 @@ static struct choice choose(const struct profile *p, const char *name,
 			    const struct sleepy_filter *filter)
 {
 	struct choice best = { .function = PROFILE_NONE };
-	struct sleepy_view view = { 0 };
+	SCOPED(sleepy_view_release) struct sleepy_view view = { 0 };
 	sleepy_aggregate(p, SLEEPY_FUNCTION, filter, true, &view);
 	for (size_t i = 0; i < view.rows.count; i++) {
 		const struct sleepy_row *row = &view.rows.items[i];
@@ -32,7 +32,6 @@ static struct choice choose(const struct profile *p, const char *name,
 			best.samples = row->self;
 		}
 	}
-	sleepy_view_release(&view);
 	return best;
 }
 
@@ -143,7 +142,7 @@ int profile_render_listing(const struct loaded_run *l, const struct profile_disp
 	filter.function = NULL; /* the counts are of the function's own code, inlined or not */
 	const struct choice c = choose(p, d->filter.function, &filter);
 	struct profile_sources *sources = profile_sources_new();
-	instruction_list list = { 0 };
+	FREED instruction_list list = { 0 };
 	sleepy_counts counts = { 0 };
 	int failed = c.function == PROFILE_NONE
 			     ? nothing_chosen(p, &d->filter, err)
@@ -171,7 +170,6 @@ int profile_render_listing(const struct loaded_run *l, const struct profile_disp
 			c.matching);
 	profile_sources_free(sources);
 	array_release(&counts);
-	array_release(&list);
 	profile_release(p);
 	return failed;
 }

@@ -275,7 +275,7 @@ void profile_options_release(struct profile_options *o)
 static char *conditions_of(const struct profile_options *o)
 {
 	const struct samples_options *s = &o->samples;
-	struct strbuf cpus = { 0 };
+	SCOPED(strbuf_release) struct strbuf cpus = { 0 };
 	if (o->cpus)
 		cpus_text(o->chosen.items, o->chosen.count, &cpus);
 	json_t *all = json_pack("{s:s, s:s, s:I, s:I, s:b, s:b, s:b, s:b}", "event",
@@ -300,7 +300,6 @@ static char *conditions_of(const struct profile_options *o)
 		json_object_set_new(all, "keep_bytes", json_integer((json_int_t)o->keep_bytes));
 	char *text = json_dumps(all, JSON_COMPACT);
 	json_decref(all);
-	strbuf_release(&cpus);
 	return text;
 }
 

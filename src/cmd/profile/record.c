@@ -75,7 +75,7 @@ static int report(struct session *s, bool stored, struct error *err)
 	const struct profile_recording *r = &s->recording;
 	struct profile_display d = PROFILE_DISPLAY;
 	struct loaded_run l = { 0 };
-	struct strbuf out = { 0 };
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	int failed = 0;
 	if (stored) {
 		failed = run_load(&l, r->to.lab, r->run.id, NULL, err) ||
@@ -89,7 +89,6 @@ static int report(struct session *s, bool stored, struct error *err)
 	}
 	fputs(strbuf_text(&out), stdout);
 	fflush(stdout);
-	strbuf_release(&out);
 	return failed;
 }
 
@@ -147,7 +146,7 @@ static int run_session(void *options, const struct cmd_args *args, struct error 
 int profile_record(struct lab_access *lab, int argc, char **argv)
 {
 	struct profile_options o = { PROFILE_OPTIONS, .lab = lab };
-	spec_list specs = { 0 };
+	FREED spec_list specs = { 0 };
 	profile_record_specs(&specs, &o);
 	int code =
 		cmd_run("tare profile [record] [OPTIONS] [-- COMMAND...]\n"
@@ -162,6 +161,5 @@ int profile_record(struct lab_access *lab, int argc, char **argv)
 			"function, line, instruction. -a, -p, -F and -g are those of perf.\n",
 			specs.items, argc, argv, run_session, &o);
 	profile_options_release(&o);
-	array_release(&specs);
 	return code;
 }

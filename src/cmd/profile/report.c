@@ -90,11 +90,10 @@ static void render_text(const struct profile_subject *subject, const struct slee
 		strbuf_putc(out, '\n');
 		profile_view_text(subject, &views[i], style, out);
 	}
-	struct strbuf notes = { 0 };
+	SCOPED(strbuf_release) struct strbuf notes = { 0 };
 	profile_notes_text(subject, style, &notes);
 	if (notes.length)
 		strbuf_printf(out, "\n%s", strbuf_text(&notes));
-	strbuf_release(&notes);
 }
 
 void profile_render_table(struct table *t, const struct profile_display *d, struct strbuf *out)
@@ -124,7 +123,7 @@ static int no_samples(const struct profile_filter_options *f, struct error *err)
 		{ "function", f->function, -1, SLEEPY_FUNCTION },
 	};
 	enum sleepy_by by = SLEEPY_SYSTEM;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
 		if (!asked[i].text && asked[i].number < 0)
 			continue;
@@ -140,7 +139,6 @@ static int no_samples(const struct profile_filter_options *f, struct error *err)
 	strbuf_puts(&text, f->until_ns ? " --until" : "");
 	error_set(err, EXIT_USAGE, "there are no samples of what was asked for:%s",
 		  strbuf_text(&text));
-	strbuf_release(&text);
 	if (by == SLEEPY_SYSTEM)
 		return -1;
 	return error_hint(err, "'tare profile report --by %s' lists what there is",
@@ -197,8 +195,8 @@ static int render_diff(const struct loaded_run *a, const struct loaded_run *b,
 		       const struct profile_display *d, struct strbuf *out, struct error *err)
 {
 	enum sleepy_by by = d->by == PROFILE_NOT_GIVEN ? SLEEPY_FUNCTION : (enum sleepy_by)d->by;
-	struct sleepy_view before = { 0 }, after = { 0 };
-	struct sleepy_diff diff = { 0 };
+	SCOPED(sleepy_view_release) struct sleepy_view before = { 0 }, after = { 0 };
+	SCOPED(sleepy_diff_release) struct sleepy_diff diff = { 0 };
 	if (!a->profile.samples.count || !b->profile.samples.count)
 		return error_set(err, EXIT_USAGE, "run %" PRId64 " has no samples to compare",
 				 a->profile.samples.count ? b->run.id : a->run.id);
@@ -217,9 +215,6 @@ static int render_diff(const struct loaded_run *a, const struct loaded_run *b,
 		profile_diff_json(&sa, &sb, &diff, out);
 	else if (!failed)
 		profile_render_table(profile_diff_table(&diff, &style), d, out);
-	sleepy_diff_release(&diff);
-	sleepy_view_release(&before);
-	sleepy_view_release(&after);
 	return failed;
 }
 
@@ -274,7 +269,7 @@ static int report(void *options, const struct cmd_args *args, struct error *err)
 	const text_list *runs = o->diff.count ? &o->diff : &args->operands;
 	bool compare = o->compare || o->diff.count;
 	struct loaded_run loaded[2] = { 0 };
-	struct strbuf out = { 0 };
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	if (check(command, o, compare, err))
 		return -1;
 	if (o->diff.count > 2 || (o->diff.count && args->operands.count))
@@ -297,7 +292,6 @@ static int report(void *options, const struct cmd_args *args, struct error *err)
 				 : profile_render(&loaded[0], d, &out, err);
 	if (!failed)
 		fputs(strbuf_text(&out), stdout);
-	strbuf_release(&out);
 	loaded_run_release(&loaded[0]);
 	loaded_run_release(&loaded[1]);
 	return failed ? -1 : EXIT_DONE;
@@ -328,7 +322,7 @@ static int run(struct lab_access *lab, bool compare, const char *usage, const ch
 		&o.diff,   "A B",  "compare two runs, as 'tare profile diff'",
 		.arity = 2
 	};
-	spec_list specs = { 0 };
+	FREED spec_list specs = { 0 };
 	cmd_add_specs(&specs, own, sizeof own / sizeof *own);
 	profile_filter_specs(&specs, &d->filter);
 	if (!compare)
@@ -336,7 +330,6 @@ static int run(struct lab_access *lab, bool compare, const char *usage, const ch
 	array_push(&specs, (struct option_spec){ 0 });
 	int code = cmd_run(usage, about, specs.items, argc, argv, report, &o);
 	array_release(&o.diff);
-	array_release(&specs);
 	return code;
 }
 

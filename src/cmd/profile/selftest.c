@@ -283,7 +283,7 @@ static int test(void *options, const struct cmd_args *args, struct error *err)
 {
 	const struct selftest_options *o = options;
 	struct samples_options how = { .mode = PROFILE_CLOCK };
-	struct profile p = { 0 };
+	SCOPED(profile_release) struct profile p = { 0 };
 	struct verdict v = { 0 };
 	struct tally t = { .heavy_at = address_in_file(selftest_heavy),
 			   .light_at = address_in_file(selftest_light) };
@@ -314,7 +314,6 @@ static int test(void *options, const struct cmd_args *args, struct error *err)
 	}
 	array_release(&t.heavy_code);
 	array_release(&t.light_code);
-	profile_release(&p);
 	return failed ? -1 : v.failed ? EXIT_CHECK : EXIT_DONE;
 }
 

@@ -41,12 +41,11 @@ static int64_t lab_bytes(const char *path)
 	static const char *const parts[] = { "", "-wal" };
 	int64_t sum = 0;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-		struct strbuf name = { 0 };
+		SCOPED(strbuf_release) struct strbuf name = { 0 };
 		struct stat st;
 		strbuf_printf(&name, "%s%s", path, parts[i]);
 		if (stat(strbuf_text(&name), &st) == 0)
 			sum += st.st_size;
-		strbuf_release(&name);
 	}
 	return sum;
 }
@@ -176,7 +175,7 @@ static int start(void *options, const struct cmd_args *args, struct error *err)
 int profile_start(struct lab_access *lab, int argc, char **argv)
 {
 	struct profile_options o = { PROFILE_OPTIONS, .lab = lab, .background = true };
-	spec_list specs = { 0 };
+	FREED spec_list specs = { 0 };
 	profile_record_specs(&specs, &o);
 	int code = cmd_run(
 		"tare profile start [OPTIONS]",
@@ -184,6 +183,5 @@ int profile_start(struct lab_access *lab, int argc, char **argv)
 		"user and lab.\n",
 		specs.items, argc, argv, start, &o);
 	profile_options_release(&o);
-	array_release(&specs);
 	return code;
 }

@@ -16,7 +16,7 @@ static void hint_at_others(struct lab_access *in, struct error *err)
 {
 	struct error none = ERROR_INIT;
 	struct lab *lab = lab_access_open(in, &none);
-	run_list runs = { 0 };
+	FREED run_list runs = { 0 };
 	if (lab)
 		lab_list_runs(lab, NULL, 0, &runs, NULL, &none);
 	for (size_t i = 0; i < runs.count; i++) {
@@ -28,7 +28,6 @@ static void hint_at_others(struct lab_access *in, struct error *err)
 				   run->id);
 		run_release(&runs.items[i]);
 	}
-	array_release(&runs);
 }
 
 /* "3 samples" */

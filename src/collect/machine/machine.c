@@ -313,7 +313,7 @@ static void read_config(const struct reader *r)
 						"VIRT_CPU_ACCOUNTING_GEN",
 						"FTRACE" };
 	const char *release = machine_get(r->into, "kernel.release");
-	char *text = release ? reader_text(r, "/boot/config-%s", release) : NULL;
+	FREED char *text = release ? reader_text(r, "/boot/config-%s", release) : NULL;
 	if (!text || !*text) {
 		free(text);
 		text = config_unpacked(r);
@@ -337,7 +337,6 @@ static void read_config(const struct reader *r)
 			list_add(&list, features[i]);
 	if (list.length)
 		machine_set(r->into, "kernel.features", list.text);
-	free(text);
 }
 
 static void read_software(const struct reader *r)

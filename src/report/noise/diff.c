@@ -131,7 +131,7 @@ static bool same_cpus(const struct noise *a, const struct noise *b)
 /* Settings of the machine that are not the same; those that move by themselves are left out. */
 static void note_facts(const struct machine *base, const struct machine *run, note_list *list)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	size_t count = 0;
 	strbuf_puts(&text, "The machine is not set up the same: ");
 	for (size_t i = 0; i < run->facts.count; i++) {
@@ -147,7 +147,6 @@ static void note_facts(const struct machine *base, const struct machine *run, no
 	strbuf_printf(&text, " differ%s.", count == 1 ? "s" : "");
 	if (count)
 		array_push(list, strbuf_detach(&text));
-	strbuf_release(&text);
 }
 
 void noise_diff_notes(const struct noise_view *of_base, const struct noise_view *of_run,
@@ -230,7 +229,7 @@ static void add_figures(struct table *t, double rate, double share, uint64_t lon
 static void add_source(struct table *t, const struct jitter_source_diff *s, bool full)
 {
 	char words[WORDS];
-	struct strbuf ratio = { 0 };
+	SCOPED(strbuf_release) struct strbuf ratio = { 0 };
 	/* what is not sure is not the same: that is where a difference is sure, but small */
 	table_add_text(t, s->change == JITTER_SAME && !jitter_diff_sure(s)
 				  ? "unsure"
@@ -251,7 +250,6 @@ static void add_source(struct table *t, const struct jitter_source_diff *s, bool
 	table_add_text(t, strbuf_text(&ratio));
 	snprintf(words, sizeof words, "%.3f", s->p);
 	table_add_text(t, isnan(s->p) ? "-" : s->p < 0.001 ? "<0.001" : words);
-	strbuf_release(&ratio);
 }
 
 struct lost { /* per s, by sources [first, end) */
@@ -392,8 +390,8 @@ void noise_diff_text(const struct noise_view *base, const struct noise_view *run
 		     struct strbuf *out)
 {
 	struct noise_style style = noise_normal_style(given);
-	struct strbuf text = { 0 };
-	note_list notes = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
+	SCOPED(noise_diff_notes_release) note_list notes = { 0 };
 	noise_diff_verdict(base->noise, run->noise, d, &text);
 	struct paragraph p = { .width = style.style.width,
 			       .first = "",
@@ -418,8 +416,6 @@ void noise_diff_text(const struct noise_view *base, const struct noise_view *run
 	put_peaks(d, &style.style, out);
 	if (style.density)
 		put_densities(d, &style.style, out);
-	noise_diff_notes_release(&notes);
-	strbuf_release(&text);
 }
 
 /* ---- JSON ---- */
@@ -427,7 +423,7 @@ void noise_diff_text(const struct noise_view *base, const struct noise_view *run
 json_t *noise_diff_document(const struct noise_view *base, const struct noise_view *run,
 			    const struct jitter_diff *d)
 {
-	struct strbuf verdict = { 0 };
+	SCOPED(strbuf_release) struct strbuf verdict = { 0 };
 	struct noise_diff_report report = { .base = noise_side_of(base),
 					    .run = noise_side_of(run),
 					    .diff = *d,
@@ -442,7 +438,6 @@ json_t *noise_diff_document(const struct noise_view *base, const struct noise_vi
 		report.counts[d->sources.items[i].change]++;
 	json_t *root = json_shape(&noise_diff_shape, &report);
 	noise_diff_notes_release(&report.notes);
-	strbuf_release(&verdict);
 	return root;
 }
 

@@ -85,7 +85,7 @@ static struct trace_event edge(const struct noise_worst *w, enum trace_kind kind
 /* Its own events, renumbered, then those of the detour itself. */
 static void gather(struct trace *all, const struct noise_worst *w, event_list *into)
 {
-	event_list edges = { 0 };
+	FREED event_list edges = { 0 };
 	struct trace sorted = { 0 };
 	for (size_t i = 0; i < w->trace.events.count; i++) {
 		struct trace_event e = w->trace.events.items[i];
@@ -104,7 +104,6 @@ static void gather(struct trace *all, const struct noise_worst *w, event_list *i
 	into->count = sorted.events.count;
 	into->capacity = sorted.events.capacity;
 	merge(into, &edges);
-	array_release(&edges);
 }
 
 /* ---- stretches: what is kept of a CPU without a gap ---- */
@@ -175,7 +174,7 @@ static void put_stretch(const struct stretch *s, int32_t loop, struct trace *all
 	int32_t running = loop;
 	const event_list *events = &s->events;
 	uint64_t begin_ns = events->items[0].at_ns, end_ns = events->items[events->count - 1].at_ns;
-	ARRAY(int32_t) working = { 0 };
+	FREED ARRAY(int32_t) working = { 0 };
 	bool away = false;
 	for (size_t i = events->count; i-- > 0;)
 		if (events->items[i].kind == TRACE_SWITCH)
@@ -205,7 +204,6 @@ static void put_stretch(const struct stretch *s, int32_t loop, struct trace *all
 							       .cpu = (uint16_t)s->cpu });
 	if (running)
 		array_push(&all->events, hand_over(s, end_ns, running, 0));
-	array_release(&working);
 }
 
 /* ---- the whole ---- */
@@ -213,9 +211,9 @@ static void put_stretch(const struct stretch *s, int32_t loop, struct trace *all
 void noise_perfetto(const struct noise_view *v, struct strbuf *out)
 {
 	const struct noise *n = v->noise;
-	struct trace all = { .present = true };
-	stretch_list stretches = { 0 };
-	ARRAY(struct perfetto_detour) detours = { 0 };
+	SCOPED(trace_release) struct trace all = { .present = true };
+	FREED stretch_list stretches = { 0 };
+	FREED ARRAY(struct perfetto_detour) detours = { 0 };
 	for (size_t i = 0; i < n->worst.count; i++) {
 		const struct noise_worst *w = &n->worst.items[i];
 		event_list events = { 0 };
@@ -244,7 +242,4 @@ void noise_perfetto(const struct noise_view *v, struct strbuf *out)
 	perfetto_render(&all, &title, out);
 	for (size_t i = 0; i < stretches.count; i++)
 		array_release(&stretches.items[i].events);
-	array_release(&stretches);
-	array_release(&detours);
-	trace_release(&all);
 }

@@ -93,10 +93,9 @@ static void put_contributor(const struct noise_cpu *c, const struct span *s, siz
 		return;
 	char share[32];
 	int length = snprintf(share, sizeof share, " %.0f %%", 100 * (double)most / (double)all);
-	char *name = display_copy(main->name);
+	FREED char *name = display_copy(main->name);
 	put_middle(out, name, columns > (size_t)length ? columns - (size_t)length : 1);
 	strbuf_puts(out, share);
-	free(name);
 }
 
 void put_noise_histograms(const struct noise_cpu *c, const struct style *style, struct strbuf *out)

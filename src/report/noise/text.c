@@ -22,7 +22,7 @@
 
 static void put_title(const struct noise_view *v, const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	strbuf_puts(&text, "Noise on ");
 	put_cpus(v->noise, &text);
 	strbuf_printf(&text, " for %s%s, ", AS_NS((double)v->noise->elapsed_ns),
@@ -35,7 +35,6 @@ static void put_title(const struct noise_view *v, const struct style *style, str
 	put_headline(out, style->width, style->colour, strbuf_text(&text));
 	if (v->run && v->run->tags && *v->run->tags)
 		put_wrapped(out, LINE("  Tags        "), "%s", v->run->tags);
-	strbuf_release(&text);
 }
 
 static void put_measured(const struct noise *n, const struct noise_cpu *c,
@@ -52,7 +51,7 @@ static void put_measured(const struct noise *n, const struct noise_cpu *c,
 
 static void put_lost(const struct noise_cpu *c, const struct style *style, struct strbuf *out)
 {
-	struct strbuf more = { 0 };
+	SCOPED(strbuf_release) struct strbuf more = { 0 };
 	uint64_t min, max;
 	double rate = noise_detour_rate(c), lost = noise_lost_share(c);
 	char per_s[WORDS] = "-";
@@ -74,7 +73,6 @@ static void put_lost(const struct noise_cpu *c, const struct style *style, struc
 	put_wrapped(out, LINE("  Time lost   "), "%s, %s of the time looked at: %s per s%s",
 		    AS_NS((double)c->total.ns), AS_SHARE(lost),
 		    isfinite(lost) ? AS_NS(lost * 1e9) : "-", strbuf_text(&more));
-	strbuf_release(&more);
 }
 
 /* ---- who took it ---- */
@@ -83,7 +81,7 @@ static void put_lost(const struct noise_cpu *c, const struct style *style, struc
 static void put_periods(const struct noise_rows *rows, const struct style *style,
 			struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	size_t found = 0, more = 0;
 	for (size_t i = 0; i < rows->list.count; i++) {
 		const struct noise_row *row = &rows->list.items[i];
@@ -103,13 +101,12 @@ static void put_periods(const struct noise_rows *rows, const struct style *style
 		strbuf_printf(&text, ", and %zu more", more);
 	if (found)
 		put_wrapped(out, SENTENCE("Periodic: "), "%s", strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 static void put_sources(const struct noise_cpu *c, const struct noise_style *style,
 			struct strbuf *out)
 {
-	struct noise_rows rows;
+	SCOPED(noise_rows_release) struct noise_rows rows;
 	const char *us = style->style.ascii ? "us" : "µs";
 	noise_rows_of(c, style->mode, &rows);
 	if (style->mode == NOISE_BY_SOURCE)
@@ -119,7 +116,6 @@ static void put_sources(const struct noise_cpu *c, const struct noise_style *sty
 	put_noise_sources(&rows, style->most, style, out);
 	if (style->style.width < NOISE_WIDE)
 		put_periods(&rows, &style->style, out);
-	noise_rows_release(&rows);
 }
 
 /* ---- where the time went ---- */
@@ -167,11 +163,11 @@ static void put_classes(const struct noise *n, const struct noise_cpu *c, const 
 		{ "mostly", "", COLUMN_TEXT },
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	struct noise_rows rows;
+	SCOPED(noise_rows_release) struct noise_rows rows;
 	uint64_t strict = 0;
 	noise_rows_of(c, NOISE_BY_SOURCE, &rows);
 	for (enum noise_class class = 0; class < NOISE_CLASSES; class ++) {
-		struct strbuf mostly = { 0 };
+		SCOPED(strbuf_release) struct strbuf mostly = { 0 };
 		uint64_t ns = c->total.class_ns[class];
 		strict += noise_class_strict(class) ? ns : 0;
 		if (class == NOISE_DELIVERY)
@@ -184,12 +180,10 @@ static void put_classes(const struct noise *n, const struct noise_cpu *c, const 
 		else if (noise_class_told(n, class) && (ns || class == NOISE_UNEXPLAINED))
 			add_class(t, noise_class_name(class), (double)ns, c->total.ns,
 				  strbuf_text(&mostly));
-		strbuf_release(&mostly);
 	}
 	add_class(t, "all", (double)c->total.ns, c->total.ns, "");
 	strbuf_putc(out, '\n');
 	table_put(t, style, out);
-	noise_rows_release(&rows);
 }
 
 /* ---- how much of it has a name ---- */
@@ -256,7 +250,7 @@ static void put_unexplained(const struct noise *n, const struct noise_cpu *c,
 
 static void put_untold(const struct noise_cpu *c, const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	size_t count = c->untold.count;
 	for (size_t i = 0; i < count && i < MOST_UNTOLD; i++)
 		strbuf_printf(&text, "%s%s (%llu)", i ? ", " : "", c->untold.items[i].name,
@@ -269,7 +263,6 @@ static void put_untold(const struct noise_cpu *c, const struct style *style, str
 			"%s. /proc/interrupts counts them, no tracepoint tells of them: the time "
 			"they took is under other names or unexplained.",
 			strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 /* Sentences on one CPU, or on all together. */
@@ -300,7 +293,7 @@ static void put_remarks(const struct noise *n, const struct noise_cpu *c, const 
 
 static void put_not_seen(const struct noise_view *v, const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	if (v->run && v->run->not_seen)
 		strbuf_puts(&text, v->run->not_seen);
 	while (text.length && text.text[text.length - 1] == ' ')
@@ -312,7 +305,6 @@ static void put_not_seen(const struct noise_view *v, const struct style *style, 
 		text.text[0] = (char)tolower((unsigned char)text.text[0]);
 	if (text.length)
 		put_wrapped(out, SENTENCE("Not seen: "), "%s", strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 /* ---- the longest ---- */
@@ -331,7 +323,7 @@ static void put_worst(const struct noise *n, const struct style *style, struct s
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < n->worst.count && i < MOST_WORST; i++) {
 		const struct noise_worst *w = &n->worst.items[i];
-		struct strbuf what = { 0 };
+		SCOPED(strbuf_release) struct strbuf what = { 0 };
 		enum noise_class most = 0;
 		for (enum noise_class class = 0; class < NOISE_CLASSES; class ++)
 			if (w->class_ns[class] > w->class_ns[most])
@@ -345,7 +337,6 @@ static void put_worst(const struct noise *n, const struct style *style, struct s
 		table_add_count(t, w->cpu);
 		table_add_number(t, (double)w->ns);
 		table_add_text(t, strbuf_text(&what));
-		strbuf_release(&what);
 	}
 	strbuf_putc(out, '\n');
 	table_put(t, style, out);
@@ -378,7 +369,7 @@ void noise_text(const struct noise_view *v, const struct noise_style *given, str
 	struct noise_style style = noise_normal_style(given);
 	const struct noise *n = v->noise;
 	struct noise_cpu together;
-	struct strbuf notes = { 0 };
+	SCOPED(strbuf_release) struct strbuf notes = { 0 };
 	size_t from = out->length;
 	bool blocks = style.per_cpu && n->cpus.count > 1;
 	put_title(v, &style.style, out);
@@ -399,6 +390,5 @@ void noise_text(const struct noise_view *v, const struct noise_style *given, str
 		put_noise_density(v, &style.style, out);
 	put_worst(n, &style.style, out);
 	noise_cpu_release(&together);
-	strbuf_release(&notes);
 	style_finish(&style.style, out, from);
 }

@@ -12,17 +12,16 @@
 static void put_line(const struct strbuf *text, bool bold, const struct style *style,
 		     struct strbuf *out)
 {
-	struct strbuf cut = { 0 };
+	SCOPED(strbuf_release) struct strbuf cut = { 0 };
 	put_fitted(&cut, strbuf_text(text), style->width);
 	put_coloured(out, bold && style->colour, BOLD, strbuf_text(&cut));
 	strbuf_putc(out, '\n');
-	strbuf_release(&cut);
 }
 
 static void put_header(const struct noise *n, const struct noise_cpu *all,
 		       const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	struct noise_coverage coverage;
 	uint64_t s = n->elapsed_ns / 1000000000;
 	noise_coverage_of(n, all, EXPLAINED_NS, &coverage);
@@ -47,7 +46,6 @@ static void put_header(const struct noise *n, const struct noise_cpu *all,
 		strbuf_printf(&text, "  %llu events lost", (unsigned long long)all->lost);
 	put_line(&text, false, style, out);
 	strbuf_putc(out, '\n');
-	strbuf_release(&text);
 }
 
 static void put_cpu_lines(const struct noise *n, const struct style *style, struct strbuf *out)
@@ -64,7 +62,7 @@ static void put_cpu_lines(const struct noise *n, const struct style *style, stru
 	for (size_t i = 0; i < n->cpus.count; i++) {
 		const struct noise_cpu *c = &n->cpus.items[i];
 		struct noise_coverage coverage;
-		struct noise_rows rows;
+		SCOPED(noise_rows_release) struct noise_rows rows;
 		uint64_t min, max;
 		char mostly[WORDS] = "";
 		noise_coverage_of(n, c, EXPLAINED_NS, &coverage);
@@ -72,7 +70,6 @@ static void put_cpu_lines(const struct noise *n, const struct style *style, stru
 		if (rows.list.count && rows.ns)
 			snprintf(mostly, sizeof mostly, "%s %.0f %%", rows.list.items[0].name,
 				 100 * rows.list.items[0].share);
-		noise_rows_release(&rows);
 		table_add_count(t, c->cpu);
 		table_add_number(t, noise_detour_rate(c));
 		table_add_number(t, noise_lost_share(c));
@@ -87,7 +84,7 @@ static void put_cpu_lines(const struct noise *n, const struct style *style, stru
 static void put_top_sources(const struct noise_cpu *all, size_t lines,
 			    const struct noise_style *style, struct strbuf *out)
 {
-	struct noise_rows rows;
+	SCOPED(noise_rows_release) struct noise_rows rows;
 	noise_rows_of(all, style->mode, &rows);
 	if (!rows.list.count)
 		strbuf_puts(out, "No detour above the threshold yet.\n");
@@ -100,7 +97,6 @@ static void put_top_sources(const struct noise_cpu *all, size_t lines,
 			most = style->most;
 		put_noise_sources(&rows, most, style, out);
 	}
-	noise_rows_release(&rows);
 }
 
 void noise_top(const struct noise_view *v, size_t lines, const struct noise_style *given,
@@ -108,7 +104,7 @@ void noise_top(const struct noise_view *v, size_t lines, const struct noise_styl
 {
 	struct noise_style style = noise_normal_style(given);
 	const struct noise *n = v->noise;
-	struct noise_cpu all;
+	SCOPED(noise_cpu_release) struct noise_cpu all;
 	size_t from = out->length, used = HEADER_LINES;
 	size_t cpu_lines = n->cpus.count + 2; /* with their heading and an empty line */
 	lines = lines ? lines : DEFAULT_LINES;
@@ -124,6 +120,5 @@ void noise_top(const struct noise_view *v, size_t lines, const struct noise_styl
 			out->length = i + 1;
 			out->text[out->length] = '\0';
 		}
-	noise_cpu_release(&all);
 	style_finish(&style.style, out, from);
 }

@@ -21,7 +21,7 @@ static int compare_parts(const void *a, const void *b)
 static void put_range_line(const struct noise_cpu *c, unsigned first, unsigned end,
 			   const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	uint64_t count = 0, ns = 0;
 	for (unsigned i = first; i < end; i++) {
 		count += c->buckets[i].count;
@@ -39,7 +39,6 @@ static void put_range_line(const struct noise_cpu *c, unsigned first, unsigned e
 	else
 		strbuf_puts(&text, "none");
 	put_headline(out, style->width, style->colour, strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 static void put_parts(const struct part *parts, size_t count, const char *title,
@@ -72,9 +71,9 @@ static void put_parts(const struct part *parts, size_t count, const char *title,
 static bool zoom_rows(const struct noise_cpu *c, unsigned first, unsigned end, enum noise_mode mode,
 		      const char *title, const struct noise_style *style, struct strbuf *out)
 {
-	struct noise_rows rows;
+	SCOPED(noise_rows_release) struct noise_rows rows;
 	noise_rows_of(c, mode, &rows);
-	struct part *parts = xcalloc(rows.list.count + 1, sizeof *parts);
+	FREED struct part *parts = xcalloc(rows.list.count + 1, sizeof *parts);
 	size_t count = 0;
 	for (size_t i = 0; i < rows.list.count; i++) {
 		const struct noise_row *row = &rows.list.items[i];
@@ -85,8 +84,6 @@ static bool zoom_rows(const struct noise_cpu *c, unsigned first, unsigned end, e
 	qsort(parts, count, sizeof *parts, compare_parts);
 	if (count)
 		put_parts(parts, count, title, style, out);
-	xfree(parts);
-	noise_rows_release(&rows);
 	return count > 0;
 }
 
@@ -98,11 +95,10 @@ static void zoom_cpu(const struct noise_cpu *c, unsigned first, unsigned end,
 	put_range_line(c, first, end, &style->style, out);
 	bool any = zoom_rows(c, first, end, NOISE_BY_SUCCESSION, "In succession", style, out);
 	if (style->mode == NOISE_BY_SOURCE) {
-		struct strbuf alone = { 0 };
+		SCOPED(strbuf_release) struct strbuf alone = { 0 };
 		if (zoom_rows(c, first, end, NOISE_BY_SOURCE, "Alone this long", style, &alone))
 			strbuf_printf(out, "%s%s", any ? "\n" : "", strbuf_text(&alone));
 		any |= alone.length > 0;
-		strbuf_release(&alone);
 	}
 	if (!any)
 		strbuf_puts(out, "Nothing has such a length.\n");

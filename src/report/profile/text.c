@@ -30,7 +30,7 @@ static void put_title(const struct profile_subject *s, const struct profile_tota
 	const struct paragraph p = { .width = style->width ? style->width : 80,
 				     .indent = 2,
 				     .first = "" };
-	struct strbuf subject = { 0 }, after = { 0 }, text = { 0 };
+	SCOPED(strbuf_release) struct strbuf subject = { 0 }, after = { 0 }, text = { 0 };
 	put_profile_subject(s->run, &subject);
 	strbuf_printf(&after, " for %s%s", AS_DURATION((double)sums->elapsed_ns, 3),
 		      run_state_words(s->run));
@@ -39,11 +39,11 @@ static void put_title(const struct profile_subject *s, const struct profile_tota
 	if (profile_given_name(s->run))
 		strbuf_printf(&after, ": %s", profile_given_name(s->run));
 	/* a long command must not hide what comes after it */
-	char *safe = display_copy(strbuf_text(&subject));
+	FREED char *safe = display_copy(strbuf_text(&subject));
 	size_t most = TITLE_LINES * p.width, columns = text_width(safe);
 	columns = columns < most ? columns : most;
 	for (bool fits = false; !fits; columns--) {
-		struct strbuf tried = { 0 };
+		SCOPED(strbuf_release) struct strbuf tried = { 0 };
 		size_t lines = 0;
 		strbuf_clear(&text);
 		strbuf_puts(&text, "Profile of ");
@@ -53,15 +53,10 @@ static void put_title(const struct profile_subject *s, const struct profile_tota
 		for (const char *c = strbuf_text(&tried); *c; c++)
 			lines += *c == '\n';
 		fits = lines <= TITLE_LINES || columns <= SUBJECT_LEAST;
-		strbuf_release(&tried);
 	}
 	put_headline(out, p.width, style->colour, strbuf_text(&text));
 	if (s->run && s->run->tags && *s->run->tags)
 		put_wrapped(out, style, "  Tags      ", LABEL, "%s", s->run->tags);
-	xfree(safe);
-	strbuf_release(&text);
-	strbuf_release(&after);
-	strbuf_release(&subject);
 }
 
 /* What was sampled, how, and what of it was seen. */
@@ -74,7 +69,7 @@ static void put_sampled(const struct profile *p, const struct profile_totals *su
 		[STACKS_EH_FRAME] = "stacks by .eh_frame",
 	};
 	const struct profile_slice *sum = &sums->slice;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	put_profile_mode(p, &text);
 	put_wrapped(out, style, "  Sampled   ", LABEL, "%s, on %u CPU%s; %s", strbuf_text(&text),
 		    p->cpus, p->cpus == 1 ? "" : "s", stacks[p->stacks]);
@@ -93,13 +88,12 @@ static void put_sampled(const struct profile *p, const struct profile_totals *su
 		put_wrapped(out, style, "  Others    ", LABEL,
 			    "%s of what was not asked for: left out", strbuf_text(&text));
 	}
-	strbuf_release(&text);
 }
 
 static void put_stacks(const struct profile *p, const struct profile_totals *sums,
 		       const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	double all = (double)sums->user_stacks;
 	int decimals = profile_decimals(sums->user_stacks);
 	if (p->stacks == STACKS_NONE || !sums->user_stacks)
@@ -114,13 +108,12 @@ static void put_stacks(const struct profile *p, const struct profile_totals *sum
 		strbuf_printf(&text, "; %llu found no room",
 			      (unsigned long long)sums->ends[STACK_LIMIT]);
 	put_wrapped(out, style, "  Stacks    ", LABEL, "%s", strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 static void put_lost(const struct profile *p, const struct profile_slice *sum,
 		     const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	if (sum->lost) {
 		put_samples_count(&text, sum->lost, "sample");
 		strbuf_puts(&text, " found no room (");
@@ -138,14 +131,13 @@ static void put_lost(const struct profile *p, const struct profile_slice *sum,
 	}
 	if (text.length)
 		put_wrapped(out, style, "  Lost      ", LABEL, "%s", strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 static void put_cost(const struct profile_totals *sums, const struct style *style,
 		     struct strbuf *out)
 {
 	const struct profile_slice *sum = &sums->slice;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	strbuf_printf(&text, "tare used %s", AS_DURATION((double)sum->self_ns, 3));
 	if (sums->cpu_ns > 0)
 		strbuf_printf(&text, ", %s of CPU time", AS_PERCENT(sums->self_share));
@@ -154,7 +146,6 @@ static void put_cost(const struct profile_totals *sums, const struct style *styl
 		strbuf_printf(&text, "; fullest buffer %s full",
 			      AS_PERCENT((double)sum->peak_used / (double)sum->peak_room));
 	put_wrapped(out, style, "  Cost      ", LABEL, "%s", strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 void profile_head_text(const struct profile_subject *s, const struct profile_style *given,

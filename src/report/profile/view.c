@@ -101,7 +101,7 @@ static void add_name(struct table *t, const struct view *w, const struct sleepy_
 		     const struct profile_row *row, const char *kernel)
 {
 	enum sleepy_by by = w->v->by;
-	struct strbuf after = { 0 };
+	SCOPED(strbuf_release) struct strbuf after = { 0 };
 	if (by == SLEEPY_FUNCTION && row->inlined)
 		strbuf_puts(&after, " (inlined)");
 	if (shown->mark)
@@ -109,16 +109,14 @@ static void add_name(struct table *t, const struct view *w, const struct sleepy_
 	if (by == SLEEPY_FUNCTION || by == SLEEPY_INSTRUCTION) {
 		table_add_symbol(t, kernel, row->name, strbuf_text(&after));
 	} else {
-		struct strbuf text = { 0 };
+		SCOPED(strbuf_release) struct strbuf text = { 0 };
 		strbuf_printf(&text, "%s%s",
 			      by == SLEEPY_LINE && !row->line		  ? "(not known)"
 			      : by == SLEEPY_CONTAINER && !row->container ? "(no cgroup was told)"
 									  : row->name,
 			      strbuf_text(&after));
 		table_add_text(t, strbuf_text(&text));
-		strbuf_release(&text);
 	}
-	strbuf_release(&after);
 }
 
 static void add_row(struct table *t, const struct view *w, const struct sleepy_shown *shown)
@@ -204,7 +202,7 @@ void profile_view_text(const struct profile_subject *s, const struct sleepy_view
 		       const struct profile_style *given, struct strbuf *out)
 {
 	struct profile_style style = profile_normal_style(given);
-	struct strbuf title = { 0 }, rows = { 0 };
+	SCOPED(strbuf_release) struct strbuf title = { 0 }, rows = { 0 };
 	if (v->by == SLEEPY_SYSTEM)
 		put_profile_system(s, v, &style.style, &rows);
 	else if (v->samples)
@@ -222,6 +220,4 @@ void profile_view_text(const struct profile_subject *s, const struct sleepy_view
 		strbuf_puts(&title, "; ± is 95 %, in points");
 	put_wrapped(out, &style.style, "", 2, "%s", strbuf_text(&title));
 	strbuf_puts(out, strbuf_text(&rows));
-	strbuf_release(&title);
-	strbuf_release(&rows);
 }
