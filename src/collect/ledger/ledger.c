@@ -242,23 +242,17 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 	return 0;
 }
 
-static void connect_edges(struct ledger_keeper *k)
-{
-	const struct bpf_program *p = bpf_object__find_program_by_name(k->object, "ledger_edge");
-	uint32_t first = 0;
-	int fd = bpf_program__fd(p);
-	if (fd < 0 || bpf_map_update_elem(bpf_map__fd(map_of(k, "edges")), &first, &fd, BPF_ANY))
-		for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
-			if (lacks[i].net)
-				note_unseen(k, lacks[i].what, true);
-}
-
 int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **link,
 			 struct error *err)
 {
-	struct bpf_program *p;
+	struct bpf_program *p = bpf_object__find_program_by_name(k->object, "ledger_edge");
 	uint32_t first = 0;
-	connect_edges(k);
+	int edge = bpf_program__fd(p);
+	if (edge < 0 ||
+	    bpf_map_update_elem(bpf_map__fd(map_of(k, "edges")), &first, &edge, BPF_ANY))
+		for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
+			if (lacks[i].net)
+				note_unseen(k, lacks[i].what, true);
 	bpf_object__for_each_program(p, k->object)
 	{
 		/* the program that those of interrupts hand on to is not attached itself */
@@ -611,43 +605,32 @@ static void add_outsider(struct ledger *l, const struct ledger_outsider *o)
 		into->longest_ns = o->longest_ns;
 }
 
-static void take_crowd(struct ledger_keeper *k, struct ledger *l)
-{
-	char key[16], *previous = NULL;
-	struct ledger_outsider o;
-	while (k->control->crowded && bpf_map_get_next_key(k->crowd_map, previous, key) == 0) {
-		if (bpf_map_lookup_elem(k->crowd_map, key, &o) == 0)
-			add_outsider(l, &o);
-		previous = key;
-	}
-}
-
-static void add_burst(struct ledger_other *o, uint64_t begin, uint64_t end)
-{
-	if (end <= begin)
-		return;
-	o->ns += end - begin;
-	o->bursts++;
-	if (end - begin > o->longest_ns)
-		o->longest_ns = end - begin;
-}
-
 static void take_others(struct ledger_keeper *k, struct ledger *l)
 {
 	uint32_t count = used(k->control->others_used, LEDGER_OTHERS);
 	for (uint32_t i = 1; i <= count; i++)
 		add_outsider(l, &k->others[i]);
-	take_crowd(k, l);
+	char key[16], *previous = NULL;
+	struct ledger_outsider one;
+	while (k->control->crowded && bpf_map_get_next_key(k->crowd_map, previous, key) == 0) {
+		if (bpf_map_lookup_elem(k->crowd_map, key, &one) == 0)
+			add_outsider(l, &one);
+		previous = key;
+	}
 	/* whoever still had a CPU when tare looked */
 	for (int c = 0; c < k->cpu_count; c++) {
 		const struct ledger_cpu *cpu = &k->cpus[c];
 		if (cpu->generation != k->control->generation || !(cpu->occupant & OCCUPANT_OTHER))
 			continue;
-		const struct ledger_outsider *o =
-			&k->others[(cpu->occupant & OCCUPANT_INDEX) % LEDGER_OTHERS];
 		uint64_t begin = cpu->turn_ns > l->begin_ns ? cpu->turn_ns : l->begin_ns;
-		if (begin < l->end_ns)
-			add_burst(other_of(l, o), begin, l->end_ns);
+		if (begin >= l->end_ns)
+			continue;
+		struct ledger_other *o =
+			other_of(l, &k->others[(cpu->occupant & OCCUPANT_INDEX) % LEDGER_OTHERS]);
+		o->ns += l->end_ns - begin;
+		o->bursts++;
+		if (l->end_ns - begin > o->longest_ns)
+			o->longest_ns = l->end_ns - begin;
 	}
 }
 
