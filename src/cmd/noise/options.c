@@ -185,11 +185,9 @@ int noise_display_check(struct noise_display *d, struct error *err)
 	const char *colon = strchr(d->zoom, ':');
 	if (!colon)
 		return cmd_refuse(err, "noise", "zoom", d->zoom, wanted);
-	char *low = xstrndup(d->zoom, (size_t)(colon - d->zoom));
-	int failed = noise_time("zoom", low, wanted, &d->low_ns, err) ||
-		     noise_time("zoom", colon + 1, wanted, &d->high_ns, err);
-	free(low);
-	if (failed)
+	FREED char *low = xstrndup(d->zoom, (size_t)(colon - d->zoom));
+	if (noise_time("zoom", low, wanted, &d->low_ns, err) ||
+	    noise_time("zoom", colon + 1, wanted, &d->high_ns, err))
 		return -1;
 	if (d->low_ns >= d->high_ns)
 		return cmd_refuse(err, "noise", "zoom", d->zoom,

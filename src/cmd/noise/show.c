@@ -153,10 +153,9 @@ int noise_show(struct lab_access *lab, int argc, char **argv)
 	struct noise_display d = { .most = NOISE_ROWS, .lab = lab };
 	FREED spec_list specs = { 0 };
 	noise_display_specs(&specs, &d);
-	int code = cmd_run(
+	return cmd_run(
 		"tare noise show [OPTIONS] [RUN]",
 		"A stored run of noise: a number, a name, 'last', 'baseline'; the default is the\n"
 		"newest one.\n",
 		specs.items, argc, argv, show, &d);
-	return code;
 }

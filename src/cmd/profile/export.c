@@ -61,9 +61,8 @@ int profile_to_other(struct lab_access *lab, int argc, char **argv)
 	cmd_add_specs(&specs, own, sizeof own / sizeof *own);
 	profile_filter_specs(&specs, &o.filter);
 	array_push(&specs, (struct option_spec){ 0 });
-	int code = cmd_run("tare profile export [OPTIONS] [RUN]",
-			   "A stored profile for pprof, flamegraph.pl, speedscope or the Firefox\n"
-			   "profiler; the default is the newest one.\n",
-			   specs.items, argc, argv, export, &o);
-	return code;
+	return cmd_run("tare profile export [OPTIONS] [RUN]",
+		       "A stored profile for pprof, flamegraph.pl, speedscope or the Firefox\n"
+		       "profiler; the default is the newest one.\n",
+		       specs.items, argc, argv, export, &o);
 }

@@ -146,26 +146,6 @@ static int check_command(struct profile_options *o, const struct cmd_args *args,
 	return 0;
 }
 
-static int check_pids(struct profile_options *o, struct error *err)
-{
-	static const char wanted[] = "numbers of processes, such as 4711 or 4711,4712";
-	if (!o->pids)
-		return 0;
-	char *copy = xstrdup(o->pids), *at = copy, *word;
-	int failed = 0;
-	while (!failed && (word = strsep(&at, ","))) {
-		long pid;
-		if (integer_parse(word, 1, INT32_MAX, &pid))
-			array_push(&o->processes, (pid_t)pid);
-		else
-			failed = cmd_refuse(err, "profile", "pid", o->pids, wanted);
-	}
-	free(copy);
-	o->samples.pids = o->processes.items;
-	o->samples.pid_count = o->processes.count;
-	return failed;
-}
-
 static int check_subject(struct profile_options *o, struct error *err)
 {
 	if (o->all && (o->pids || o->cgroup))
@@ -177,8 +157,17 @@ static int check_subject(struct profile_options *o, struct error *err)
 	if (o->cgroup && !*o->cgroup)
 		return cmd_refuse(err, "profile", "cgroup", o->cgroup,
 				  "a path, such as /system.slice");
-	if (check_pids(o, err))
-		return -1;
+	FREED char *copy = o->pids ? xstrdup(o->pids) : NULL;
+	char *at = copy, *word;
+	while ((word = strsep(&at, ","))) {
+		long pid;
+		if (!integer_parse(word, 1, INT32_MAX, &pid))
+			return cmd_refuse(err, "profile", "pid", o->pids,
+					  "numbers of processes, such as 4711 or 4711,4712");
+		array_push(&o->processes, (pid_t)pid);
+	}
+	o->samples.pids = o->processes.items;
+	o->samples.pid_count = o->processes.count;
 	o->samples.cgroup = o->cgroup;
 	if (!o->cpus)
 		return 0;

@@ -145,21 +145,18 @@ static int run_session(void *options, const struct cmd_args *args, struct error 
 
 int profile_record(struct lab_access *lab, int argc, char **argv)
 {
-	struct profile_options o = { PROFILE_OPTIONS, .lab = lab };
+	SCOPED(profile_options_release) struct profile_options o = { PROFILE_OPTIONS, .lab = lab };
 	FREED spec_list specs = { 0 };
 	profile_record_specs(&specs, &o);
-	int code =
-		cmd_run("tare profile [record] [OPTIONS] [-- COMMAND...]\n"
-			"       tare profile start [OPTIONS]\n"
-			"       tare profile status\n"
-			"       tare profile stop\n"
-			"       tare profile report [OPTIONS] [RUN]\n"
-			"       tare profile diff [OPTIONS] A B\n"
-			"       tare profile export [OPTIONS] [RUN]\n"
-			"       tare profile selftest",
-			"Samples what the CPUs execute and says where the time goes: by program,\n"
-			"function, line, instruction. -a, -p, -F and -g are those of perf.\n",
-			specs.items, argc, argv, run_session, &o);
-	profile_options_release(&o);
-	return code;
+	return cmd_run("tare profile [record] [OPTIONS] [-- COMMAND...]\n"
+		       "       tare profile start [OPTIONS]\n"
+		       "       tare profile status\n"
+		       "       tare profile stop\n"
+		       "       tare profile report [OPTIONS] [RUN]\n"
+		       "       tare profile diff [OPTIONS] A B\n"
+		       "       tare profile export [OPTIONS] [RUN]\n"
+		       "       tare profile selftest",
+		       "Samples what the CPUs execute and says where the time goes: by program,\n"
+		       "function, line, instruction. -a, -p, -F and -g are those of perf.\n",
+		       specs.items, argc, argv, run_session, &o);
 }

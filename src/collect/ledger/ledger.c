@@ -419,21 +419,6 @@ void ledger_keeper_stop(struct ledger_keeper *k)
 
 /* ---- names ---- */
 
-static void name_occupant(const struct ledger_keeper *k, uint32_t id, struct resolved *r)
-{
-	if (id & OCCUPANT_SUBJECT || id == OCCUPANT_UNLISTED) {
-		snprintf(r->name, sizeof r->name, "itself");
-	} else if (id & OCCUPANT_OTHER) {
-		const struct ledger_outsider *o = &k->others[(id & OCCUPANT_INDEX) % LEDGER_OTHERS];
-		char name[17];
-		daemon_name(o->comm, name);
-		snprintf(r->name, sizeof r->name, "%s", o->tgid == getpid() ? "tare" : name);
-		r->pid = o->tgid;
-	} else {
-		snprintf(r->name, sizeof r->name, "several");
-	}
-}
-
 static const struct resolved *resolve(struct ledger_keeper *k, uint32_t key)
 {
 	for (size_t i = 0; i < k->resolved.count; i++)
@@ -441,9 +426,19 @@ static const struct resolved *resolve(struct ledger_keeper *k, uint32_t key)
 			return &k->resolved.items[i];
 	struct resolved r = { .key = key };
 	uint32_t id = key & 0xffffff;
+	const struct ledger_outsider *o = &k->others[(id & OCCUPANT_INDEX) % LEDGER_OTHERS];
+	char name[17];
 	switch (key >> 24) {
 	case LEDGER_QUEUED:
-		name_occupant(k, id, &r);
+		if (id & OCCUPANT_SUBJECT || id == OCCUPANT_UNLISTED) {
+			snprintf(r.name, sizeof r.name, "itself");
+		} else if (id & OCCUPANT_OTHER) {
+			daemon_name(o->comm, name);
+			snprintf(r.name, sizeof r.name, "%s", o->tgid == getpid() ? "tare" : name);
+			r.pid = o->tgid;
+		} else {
+			snprintf(r.name, sizeof r.name, "several");
+		}
 		break;
 	case LEDGER_IRQ:
 	case LEDGER_SOFTIRQ:
@@ -680,22 +675,6 @@ static void move_share(uint64_t *wall, enum ledger_cause from, enum ledger_cause
 	wall[to] += ns;
 }
 
-/* Makes up for a few ns that were lost or counted twice in a race. */
-static void balance(uint64_t *wall, uint64_t life)
-{
-	uint64_t sum = 0;
-	int most = LEDGER_RUN;
-	for (int cause = 0; cause < LEDGER_CAUSES; cause++) {
-		sum += wall[cause];
-		if (wall[cause] > wall[most])
-			most = cause;
-	}
-	if (sum <= life)
-		wall[LEDGER_RUN] += life - sum;
-	else
-		wall[most] -= sum - life < wall[most] ? sum - life : wall[most];
-}
-
 static enum ledger_cause state_of_all(const struct ledger_control *c)
 {
 #define IF_ANY(cause)               \
@@ -728,8 +707,19 @@ static void take_wall(const struct ledger_keeper *k, struct ledger *l)
 			wall[LEDGER_RUN] -= ns;
 			wall[cause] += ns;
 		}
+	/* make up for a few ns that were lost or counted twice in a race */
+	uint64_t sum = 0, life = l->end_ns - l->begin_ns;
+	int most = LEDGER_RUN;
+	for (int cause = 0; cause < LEDGER_CAUSES; cause++) {
+		sum += wall[cause];
+		if (wall[cause] > wall[most])
+			most = cause;
+	}
+	if (sum <= life)
+		wall[LEDGER_RUN] += life - sum;
+	else
+		wall[most] -= sum - life < wall[most] ? sum - life : wall[most];
 	const uint64_t *all = l->subject.ns;
-	balance(wall, l->end_ns - l->begin_ns);
 	double fault_other = (double)c->fault_other_ns;
 	double other = (double)all[LEDGER_IO_OTHER] - fault_other;
 	double own = (double)all[LEDGER_IO], idle = (double)all[LEDGER_IO_IDLE];

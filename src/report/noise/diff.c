@@ -252,20 +252,17 @@ static void add_source(struct table *t, const struct jitter_source_diff *s, bool
 	table_add_text(t, isnan(s->p) ? "-" : s->p < 0.001 ? "<0.001" : words);
 }
 
-struct lost { /* per s, by sources [first, end) */
-	char before[WORDS], after[WORDS];
+struct lost { /* ns per s, by sources [first, end) */
+	double before, after;
 };
 
 static struct lost lost_to(const struct jitter_diff *d, size_t first, size_t end)
 {
-	struct lost lost;
-	double base = 0, run = 0;
+	struct lost lost = { 0 };
 	for (size_t i = first; i < end; i++) {
-		base += d->sources.items[i].base_share;
-		run += d->sources.items[i].run_share;
+		lost.before += d->sources.items[i].base_share * NS_PER_S;
+		lost.after += d->sources.items[i].run_share * NS_PER_S;
 	}
-	format_duration(base * NS_PER_S, 3, TIME_UNIT_AUTO, lost.before);
-	format_duration(run * NS_PER_S, 3, TIME_UNIT_AUTO, lost.after);
 	return lost;
 }
 
@@ -302,14 +299,14 @@ static void put_sources(const struct jitter_diff *d, const struct noise_style *s
 	if (n < changed) {
 		struct lost lost = lost_to(d, n, changed);
 		strbuf_printf(out, "and %zu more that changed (%s/s before, %s/s now)\n",
-			      changed - n, lost.before, lost.after);
+			      changed - n, AS_DURATION(lost.before, 3), AS_DURATION(lost.after, 3));
 	}
 	if (style->most && changed < all) {
 		struct lost lost = lost_to(d, changed, all);
 		put_wrapped(out, &style->style, "", 0,
 			    "%zu source%s not surely grown or shrunk (%s/s before, %s/s now)",
-			    all - changed, all - changed == 1 ? " has" : "s have", lost.before,
-			    lost.after);
+			    all - changed, all - changed == 1 ? " has" : "s have",
+			    AS_DURATION(lost.before, 3), AS_DURATION(lost.after, 3));
 	}
 }
 

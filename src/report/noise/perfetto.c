@@ -75,17 +75,14 @@ static void merge(event_list *list, const event_list *more)
 	*list = both;
 }
 
-static struct trace_event edge(const struct noise_worst *w, enum trace_kind kind)
-{
-	return (struct trace_event){ .at_ns = w->begin_ns + (kind == TRACE_DETOUR_END ? w->ns : 0),
-				     .kind = (uint8_t)kind,
-				     .cpu = (uint16_t)w->cpu };
-}
-
 /* Its own events, renumbered, then those of the detour itself. */
 static void gather(struct trace *all, const struct noise_worst *w, event_list *into)
 {
-	FREED event_list edges = { 0 };
+	uint16_t cpu = (uint16_t)w->cpu;
+	struct trace_event ends[] = {
+		{ .at_ns = w->begin_ns, .kind = TRACE_DETOUR_BEGIN, .cpu = cpu },
+		{ .at_ns = w->begin_ns + w->ns, .kind = TRACE_DETOUR_END, .cpu = cpu },
+	};
 	struct trace sorted = { 0 };
 	for (size_t i = 0; i < w->trace.events.count; i++) {
 		struct trace_event e = w->trace.events.items[i];
@@ -98,12 +95,10 @@ static void gather(struct trace *all, const struct noise_worst *w, event_list *i
 		array_push(&sorted.events, e);
 	}
 	trace_sort(&sorted);
-	array_push(&edges, edge(w, TRACE_DETOUR_BEGIN));
-	array_push(&edges, edge(w, TRACE_DETOUR_END));
 	into->items = sorted.events.items;
 	into->count = sorted.events.count;
 	into->capacity = sorted.events.capacity;
-	merge(into, &edges);
+	merge(into, &(event_list){ .items = ends, .count = 2 });
 }
 
 /* ---- stretches: what is kept of a CPU without a gap ---- */

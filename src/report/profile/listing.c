@@ -63,8 +63,7 @@ static void add_line(struct table *t, const struct listing_line *line, const str
 	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	bool hottest = line->self && line->self == of->most;
 	const char *colour = hottest ? RED : NULL;
-	format_points(line->share, decimals, words);
-	table_add_shown(t, line->share, line->self ? words : "");
+	table_add_shown(t, line->share, line->self ? AS_POINTS(line->share, decimals) : "");
 	table_paint(t, colour);
 	snprintf(words, sizeof words, "%" PRIu64, line->self);
 	table_add_shown(t, (double)line->self, line->self ? words : "");
@@ -161,14 +160,13 @@ void profile_listing_text(const struct profile_subject *s, const struct profile_
 					.colour = style.style.colour ? BOLD : NULL };
 	SCOPED(listing_release) struct listing lines;
 	SCOPED(strbuf_release) struct strbuf text = { 0 };
-	char share[WORDS];
 	listing_of(s->profile, l, &lines);
-	format_points(l->samples ? (double)lines.self / (double)l->samples : NAN,
-		      profile_decimals(l->samples), share);
 	strbuf_printf(&text, "%s in %s: %llu of ", f->name,
 		      s->profile->objects.items[f->object].path, (unsigned long long)lines.self);
 	put_samples_count(&text, l->samples, "sample");
-	strbuf_printf(&text, " (%s %%), ", share);
+	strbuf_printf(&text, " (%s %%), ",
+		      AS_POINTS(l->samples ? (double)lines.self / (double)l->samples : NAN,
+				profile_decimals(l->samples)));
 	put_cpu_seconds(&text, profile_ns(s->profile, lines.self));
 	put_paragraph(out, &bold, strbuf_text(&text));
 	if (lines.self)

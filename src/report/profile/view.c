@@ -164,7 +164,6 @@ static void put_rest(const struct view *w, struct strbuf *out)
 	const struct sleepy_view *v = w->v;
 	uint64_t rest = v->samples;
 	size_t left = 0;
-	char share[WORDS];
 	for (size_t i = 0; i < v->rows.count; i++)
 		left += v->rows.items[i].self > 0;
 	for (size_t i = 0; i < w->rows.count; i++) {
@@ -173,9 +172,9 @@ static void put_rest(const struct view *w, struct strbuf *out)
 	}
 	if (!left)
 		return;
-	format_points((double)rest / (double)v->samples, w->decimals, share);
 	strbuf_printf(out, "… and %zu more %s with %s %% of the samples\n", left,
-		      profile_row_word(v->by, left), share);
+		      profile_row_word(v->by, left),
+		      AS_POINTS((double)rest / (double)v->samples, w->decimals));
 }
 
 static void put_rows(const struct profile_subject *s, const struct sleepy_view *v,
