@@ -110,9 +110,12 @@ static const struct field columns_fields[] = {
 	  .more = "\"items\": {\"enum\": [0, 1, 2, 3, 4]}" },
 	{ 0 },
 };
-static const struct shape columns_shape = { "columns",
-					    "Parallel: a row for each execution, in order.",
-					    columns_fields };
+static const struct shape columns_shape = {
+	"columns",
+	"Parallel: a row for each execution, in order. Further ones are those that `measures` names.",
+	columns_fields,
+	"\"additionalProperties\": {\"type\": [\"array\", \"null\"], \"items\": {\"type\": [\"number\", \"null\"]}}"
+};
 
 #define X(member, ...) FACT(struct emp_verdict, member, __VA_ARGS__)
 static const struct field reason_fields[] = {
