@@ -141,17 +141,21 @@ static int print_ledger(struct lab *lab, const struct loaded_run *l, const struc
 	const struct execution **kept = xcalloc(list.count + 1, sizeof *kept);
 	size_t n = ttp_kept_ledgers(&l->queries, &l->ttp, (size_t)(at - l->queries.at.items),
 				    list.items, list.count, kept);
-	bool any = false;
-	for (size_t i = 0; i < list.count; i++)
-		any |= list.items[i].ledger.present;
+	if (!n && list.count) {
+		/* what spoiled a Q@C that was dropped is in its ledger, too */
+		for (size_t i = 0; i < list.count; i++)
+			if (list.items[i].ledger.present)
+				kept[n++] = &list.items[i];
+		if (n)
+			strbuf_puts(
+				&out,
+				"None of its executions was kept: this is the mean of all of them.\n\n");
+	}
 	if (n)
 		query_ledger_text(kept, n, &style, &out);
 	else
-		error_set(err, EXIT_ENVIRONMENT,
-			  "run %" PRId64 " has no ledger of query %" PRIu32 "%s", l->run.id,
-			  at->query, any ? " that was kept" : "");
-	if (any && !n)
-		error_hint(err, "'tare query report --all' tells what was dropped, and why");
+		error_set(err, EXIT_ENVIRONMENT, "run %" PRId64 " has no ledger of query %" PRIu32,
+			  l->run.id, at->query);
 	cmd_print(&out);
 	free(kept);
 	for (size_t i = 0; i < list.count; i++)
