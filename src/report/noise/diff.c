@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/chart/chart.h"
 #include "report/core/json.h"
 #include "report/core/shapes.h"
