@@ -31,6 +31,9 @@
 			qsort((a)->items, (a)->count, sizeof *(a)->items, (by)); \
 	} while (0)
 
+/* For such a `by`: the smaller first; ORDER(x->a, y->a) ?: ORDER(x->b, y->b) is by a, then by b. */
+#define ORDER(x, y) (((x) > (y)) - ((x) < (y)))
+
 /* Frees unused room, for many small arrays that stay. */
 #define array_fit(a)                                                                        \
 	do {                                                                                \

@@ -354,7 +354,7 @@ static void take_off_thread(struct ledger *l, uint32_t index)
 static int by_ns(const void *a, const void *b)
 {
 	const struct ledger_entry *x = a, *y = b;
-	return (x->ns < y->ns) - (x->ns > y->ns);
+	return ORDER(y->ns, x->ns);
 }
 
 void ledger_keep_processes(struct ledger *l, const int32_t *tgids, size_t count)

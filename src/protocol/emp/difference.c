@@ -21,9 +21,7 @@ static int compare_entries(const void *a, const void *b)
 {
 	const struct ledger_entry *x = ((const struct pair *)a)->entry;
 	const struct ledger_entry *y = ((const struct pair *)b)->entry;
-	if (x->cause != y->cause)
-		return x->cause < y->cause ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return ORDER(x->cause, y->cause) ?: strcmp(x->name, y->name);
 }
 
 static void collect(const struct ledger *l, int side, pair_list *into)
@@ -68,7 +66,7 @@ static void pair_up(const struct ledger *x, const struct ledger *base, pair_list
 
 static int by_part(int64_t a, int64_t b)
 {
-	return (a < b) - (a > b);
+	return ORDER(b, a);
 }
 
 /* What no name accounts for comes last. */

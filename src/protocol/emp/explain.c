@@ -21,9 +21,7 @@ typedef ARRAY(struct candidate) candidate_list;
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
-	if (x->et_ns != y->et_ns)
-		return x->et_ns < y->et_ns ? -1 : 1;
-	return (x->index > y->index) - (x->index < y->index);
+	return ORDER(x->et_ns, y->et_ns) ?: ORDER(x->index, y->index);
 }
 
 /* Executions with a ledger that are neither warm-ups nor failed, by ET; on demand the kept ones

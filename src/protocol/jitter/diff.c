@@ -37,9 +37,7 @@ typedef ARRAY(struct jitter_source_diff) source_list;
 static int compare_keys(const void *a, const void *b)
 {
 	const struct jitter_source_diff *x = a, *y = b;
-	if (x->class != y->class)
-		return x->class < y->class ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return ORDER(x->class, y->class) ?: strcmp(x->name, y->name);
 }
 
 static struct jitter_source_diff key_of(const struct noise_source *s)

@@ -39,9 +39,7 @@ static uint64_t cap_of(const struct jitter_learnt *learnt, enum gap_kind kind)
 static int longest_first(const void *a, const void *b)
 {
 	const struct jitter_piece *x = a, *y = b;
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	return (x->index > y->index) - (x->index < y->index);
+	return ORDER(y->ns, x->ns) ?: ORDER(x->index, y->index);
 }
 
 static void add_piece(struct jitter_work *w, uint64_t ns, size_t index)

@@ -69,7 +69,7 @@ static int by_number(const void *key, const void *item)
 {
 	uint32_t number = *(const uint32_t *)key,
 		 other = ((const struct sedona_sample *)item)->number;
-	return number < other ? -1 : number > other;
+	return ORDER(number, other);
 }
 
 /* Step 7 for one daemon. */

@@ -116,10 +116,7 @@ static int by_size(const void *a, const void *b)
 {
 	const struct sleepy_change *x = a, *y = b;
 	double one = fabs(x->change), other = fabs(y->change);
-	if (one > other || one < other)
-		return one > other ? -1 : 1;
-	int order = strcmp(x->name, y->name);
-	return order ? order : compare_texts(x->where, y->where);
+	return ORDER(other, one) ?: strcmp(x->name, y->name) ?: compare_texts(x->where, y->where);
 }
 
 void sleepy_compare(const struct sleepy_view *before, const struct sleepy_view *after,

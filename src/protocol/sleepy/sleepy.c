@@ -96,7 +96,7 @@ void sleepy_sieve_release(struct sleepy_sieve *s)
 static int by_address(const void *a, const void *b)
 {
 	const struct sleepy_count *x = a, *y = b;
-	return (x->address > y->address) - (x->address < y->address);
+	return ORDER(x->address, y->address);
 }
 
 void sleepy_instructions(const struct profile *p, uint32_t function, const struct sleepy_filter *f,
@@ -141,11 +141,8 @@ static int by_thread_and_stack(const void *a, const void *b)
 {
 	const struct profile_sample *x = ((const struct passed *)a)->sample;
 	const struct profile_sample *y = ((const struct passed *)b)->sample;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
-	return (x->slice > y->slice) - (x->slice < y->slice);
+	return ORDER(x->thread, y->thread) ?: ORDER(x->stack, y->stack) ?:
+	       ORDER(x->slice, y->slice);
 }
 
 void sleepy_each(const struct profile *p, const struct sleepy_filter *f, sleepy_stack_fn each,

@@ -416,14 +416,8 @@ static char *name_of(const struct profile *p, const struct sleepy_view *v,
 static int by_weight(const void *a, const void *b)
 {
 	const struct sleepy_row *x = a, *y = b;
-	if (x->self != y->self)
-		return x->self > y->self ? -1 : 1;
-	if (x->total != y->total)
-		return x->total > y->total ? -1 : 1;
-	int order = strcmp(x->name, y->name);
-	if (order == 0 && x->address != y->address)
-		order = x->address < y->address ? -1 : 1;
-	return order;
+	return ORDER(y->self, x->self) ?: ORDER(y->total, x->total) ?: strcmp(x->name, y->name) ?:
+	       ORDER(x->address, y->address);
 }
 
 void sleepy_aggregate(const struct profile *p, enum sleepy_by by, const struct sleepy_filter *f,

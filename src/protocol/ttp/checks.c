@@ -261,9 +261,7 @@ struct switches {
 static int by_group(const void *a, const void *b)
 {
 	const struct switches *p = a, *q = b;
-	if (p->group != q->group)
-		return p->group < q->group ? -1 : 1;
-	return p->plan < q->plan ? -1 : p->plan > q->plan;
+	return ORDER(p->group, q->group) ?: ORDER(p->plan, q->plan);
 }
 
 /* Adapted: against the others alone, or one of ten could never be 3 sigmas off. Counts that

@@ -71,9 +71,7 @@ static uint32_t counterpart(const struct query_run *base, const struct query_run
 static int by_query(const void *a, const void *b)
 {
 	const struct query_at *p = a, *q = b;
-	if (p->query != q->query)
-		return p->query < q->query ? -1 : 1;
-	return (p->cardinality > q->cardinality) - (p->cardinality < q->cardinality);
+	return ORDER(p->query, q->query) ?: ORDER(p->cardinality, q->cardinality);
 }
 
 /* ---- one pair ---- */
@@ -175,11 +173,8 @@ static void pair_all(const struct side *base, const struct side *other, struct t
 static int by_place(const void *a, const void *b)
 {
 	const struct ttp_pair *p = a, *q = b;
-	if (p->query != q->query)
-		return p->query < q->query ? -1 : 1;
-	if (p->cardinality != q->cardinality)
-		return p->cardinality < q->cardinality ? -1 : 1;
-	return (q->base != NULL) - (p->base != NULL);
+	return ORDER(p->query, q->query) ?: ORDER(p->cardinality, q->cardinality) ?:
+	       (q->base != NULL) - (p->base != NULL);
 }
 
 /* Kept in both, and the time is known of both. */

@@ -293,7 +293,7 @@ enum ttp_time ttp_best_time(const struct query_run *run, const struct ttp_result
 static int by_id(const void *a, const void *b)
 {
 	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-	return p < q ? -1 : p > q;
+	return ORDER(p, q);
 }
 
 static bool holds(struct ttp_set s, uint64_t id)

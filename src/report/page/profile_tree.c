@@ -90,7 +90,7 @@ uint64_t *call_tree_totals(const struct call_tree *t)
 static int largest_first(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
-	return (*x < *y) - (*x > *y);
+	return ORDER(*y, *x);
 }
 
 /* A caller has at least the samples of what it calls, and comes first: so none stays whose caller

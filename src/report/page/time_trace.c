@@ -76,7 +76,7 @@ struct reader {
 static int by_tid(const void *a, const void *b)
 {
 	const struct actor *x = a, *y = b;
-	return (x->tid > y->tid) - (x->tid < y->tid);
+	return ORDER(x->tid, y->tid);
 }
 
 static struct actor *actor_of(struct reader *r, int32_t tid)
@@ -327,22 +327,15 @@ static void read_events(struct reader *r, const struct trace *t)
 static int by_begin(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
+	return ORDER(x->at_ns, y->at_ns) ?: ORDER(y->ns, x->ns) ?: ORDER(x->kind, y->kind) ?:
+	       ORDER(x->order, y->order);
 }
 
 /* The longest first; of those of one length, in the order that they have. */
 static int by_length(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
+	return ORDER(y->ns, x->ns) ?: ORDER(x->order, y->order);
 }
 
 /* Leaves the `most` longest, by begin; gives how many went. */

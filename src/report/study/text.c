@@ -243,9 +243,7 @@ struct other {
 static int compare_others(const void *a, const void *b)
 {
 	const struct other *x = a, *y = b;
-	if (x->usual_ns != y->usual_ns)
-		return x->usual_ns > y->usual_ns ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return ORDER(y->usual_ns, x->usual_ns) ?: strcmp(x->name, y->name);
 }
 
 static void put_others(const struct study *s, const struct style *style, struct strbuf *out)

@@ -144,16 +144,9 @@ static void add_execution(struct ledger_sums *s, const struct execution *x)
 static int compare_sums(const void *a, const void *b)
 {
 	const struct ledger_sum *x = a, *y = b;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->cause != y->cause)
-		return x->cause < y->cause ? -1 : 1;
 	uint64_t p = x->delayed_ns + x->io_delayed_ns, q = y->delayed_ns + y->io_delayed_ns;
-	if (p != q)
-		return p > q ? -1 : 1;
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return ORDER(x->kind, y->kind) ?: ORDER(x->cause, y->cause) ?: ORDER(q, p) ?:
+	       ORDER(y->ns, x->ns) ?: strcmp(x->name, y->name);
 }
 
 static void finish_sums(struct ledger_sums *s)

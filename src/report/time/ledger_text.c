@@ -187,9 +187,7 @@ struct ranked_thread {
 static int compare_threads(const void *a, const void *b)
 {
 	const struct ranked_thread *x = a, *y = b;
-	if (x->on_cpu != y->on_cpu)
-		return x->on_cpu > y->on_cpu ? -1 : 1;
-	return (x->index > y->index) - (x->index < y->index);
+	return ORDER(y->on_cpu, x->on_cpu) ?: ORDER(x->index, y->index);
 }
 
 /* What it waited for most, off the CPU and not for one: "futex 12.3 ms". */

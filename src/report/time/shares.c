@@ -39,11 +39,7 @@ static void add_execution(struct shares *s, const struct execution *x)
 static int compare_shares(const void *a, const void *b)
 {
 	const struct share *x = a, *y = b;
-	if (x->role != y->role)
-		return x->role < y->role ? -1 : 1;
-	if (x->exec_ns != y->exec_ns)
-		return x->exec_ns > y->exec_ns ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return ORDER(x->role, y->role) ?: ORDER(y->exec_ns, x->exec_ns) ?: strcmp(x->name, y->name);
 }
 
 void shares_of(const struct run_view *view, struct shares *out)
