@@ -145,7 +145,7 @@ void sample_rows_sum(sample_rows *rows)
 {
 	if (rows->count < 2)
 		return;
-	qsort(rows->items, rows->count, sizeof *rows->items, by_place);
+	array_sort(rows, by_place);
 	size_t last = 0;
 	for (size_t i = 1; i < rows->count; i++) {
 		if (by_place(&rows->items[last], &rows->items[i]) == 0)

@@ -270,8 +270,7 @@ struct ledger_process *ledger_processes(const struct ledger *l, size_t *count)
 {
 	struct ledger_process *list = xcalloc(l->threads.count + 1, sizeof *list);
 	size_t n = 0;
-	for (size_t i = 0; i < l->threads.count; i++) {
-		const struct ledger_thread *t = &l->threads.items[i];
+	array_each(t, &l->threads) {
 		struct ledger_process *p = NULL;
 		/* threads of a process mostly follow one another */
 		for (size_t k = n; !p && k-- > 0;)
@@ -301,8 +300,7 @@ static void take_off_entries(struct ledger *l, const struct ledger_entry *d)
 {
 	uint64_t left = d->ns;
 	for (int turn = 0; turn < 2; turn++)
-		for (size_t i = 0; i < l->entries.count; i++) {
-			struct ledger_entry *e = &l->entries.items[i];
+		array_each(e, &l->entries) {
 			bool named = e->pid == d->pid && strcmp(e->name, d->name) == 0;
 			if (e->cause != d->cause || named != (turn == 0))
 				continue;

@@ -540,23 +540,20 @@ static void add_host(struct noise_host *into, const struct noise_host *from)
 
 static void add_named(struct noise_cpu *into, const struct noise_cpu *from)
 {
-	for (size_t i = 0; i < from->sources.count; i++) {
-		const struct noise_source *s = &from->sources.items[i];
+	array_each(s, &from->sources) {
 		struct noise_source *sum = noise_source_get(into, s->class, s->name);
 		noise_spread_merge(&sum->spread, &s->spread);
 		noise_histogram_merge(&sum->lengths, &s->lengths);
 		noise_histogram_merge(&sum->intervals, &s->intervals);
 	}
-	for (size_t i = 0; i < from->combinations.count; i++) {
-		const struct noise_combination *x = &from->combinations.items[i];
+	array_each(x, &from->combinations) {
 		struct noise_combination *sum = noise_combination_get(into, x->name);
 		noise_spread_merge(&sum->seen, &x->seen);
 		noise_spread_merge(&sum->told, &x->told);
 		noise_histogram_merge(&sum->seen_lengths, &x->seen_lengths);
 		noise_histogram_merge(&sum->told_lengths, &x->told_lengths);
 	}
-	for (size_t i = 0; i < from->untold.count; i++) {
-		const struct noise_untold *u = &from->untold.items[i];
+	array_each(u, &from->untold) {
 		size_t at = 0;
 		while (at < into->untold.count && strcmp(into->untold.items[at].name, u->name) != 0)
 			at++;
@@ -571,8 +568,7 @@ void noise_together(const struct noise *n, struct noise_cpu *into)
 {
 	*into = (struct noise_cpu){ .cpu = UINT32_MAX };
 	into->buckets = xcalloc(NOISE_BUCKETS, sizeof *into->buckets);
-	for (size_t i = 0; i < n->cpus.count; i++) {
-		const struct noise_cpu *c = &n->cpus.items[i];
+	array_each(c, &n->cpus) {
 		into->rounds += c->rounds;
 		into->window_ns += c->window_ns;
 		into->unwatched_ns += c->unwatched_ns;

@@ -20,8 +20,7 @@ struct offence {
 static struct offence find_worst(const struct execution *x, const cutoff_list *holding)
 {
 	struct offence worst = { 0 };
-	for (size_t i = 0; i < x->processes.count; i++) {
-		const struct process *p = &x->processes.items[i];
+	array_each(p, &x->processes) {
 		struct offence o = { .process = p };
 		if (p->role != ROLE_DAEMON || !process_pt_ns(p, &o.ns))
 			continue;
@@ -163,8 +162,7 @@ static void warn_of_changes(const struct emp_origin *o, struct emp_result *r)
 	if (!o->then || !o->now)
 		return;
 	cutoffs_changes(o->then, o->now, o->quieted, &list);
-	for (size_t i = 0; i < list.count; i++) {
-		const struct cutoffs_change *c = &list.items[i];
+	array_each(c, &list) {
 		if (c->name)
 			strbuf_printf(&text, "%s%s %s, was %s", text.length ? "; " : "", c->name,
 				      c->now, c->then);

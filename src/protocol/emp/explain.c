@@ -35,8 +35,7 @@ static void find_candidates(const struct execution *executions, size_t count,
 		    (rule == EMP_KEPT || (!kept && (rule == EMP_CUTOFF || rule == EMP_OUTSIDE))))
 			array_push(out, (struct candidate){ executions[i].et_ns, i });
 	}
-	if (out->count)
-		qsort(out->items, out->count, sizeof *out->items, compare_candidates);
+	array_sort(out, compare_candidates);
 }
 
 static void add(const struct execution *executions, size_t index, enum explain_why why,

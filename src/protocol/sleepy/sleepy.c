@@ -106,8 +106,7 @@ void sleepy_instructions(const struct profile *p, uint32_t function, const struc
 	uint64_t *at = xcalloc(p->locations.count + 1, sizeof *at);
 	sleepy_sieve_make(p, f, &sieve);
 	*into = (sleepy_counts){ 0 };
-	for (size_t i = 0; i < p->samples.count; i++) {
-		const struct profile_sample *s = &p->samples.items[i];
+	array_each(s, &p->samples) {
 		uint32_t leaf = sleepy_leaf(p, &p->stack_list.items[s->stack]);
 		if (leaf != PROFILE_NONE && sleepy_function_of(p, leaf) == function &&
 		    sleepy_passes(&sieve, s))
@@ -117,8 +116,7 @@ void sleepy_instructions(const struct profile *p, uint32_t function, const struc
 		if (at[i])
 			array_push(into,
 				   (struct sleepy_count){ p->locations.items[i].address, at[i] });
-	if (into->count)
-		qsort(into->items, into->count, sizeof *into->items, by_address);
+	array_sort(into, by_address);
 	/* two offsets may have got one address: memory that was mapped twice */
 	size_t kept = 0;
 	for (size_t i = 0; i < into->count; i++)
@@ -154,8 +152,7 @@ void sleepy_each(const struct profile *p, const struct sleepy_filter *f, sleepy_
 	for (size_t i = 0; i < p->samples.count; i++)
 		if (sleepy_passes(&sieve, &p->samples.items[i]))
 			array_push(&list, (struct passed){ &p->samples.items[i] });
-	if (list.count)
-		qsort(list.items, list.count, sizeof *list.items, by_thread_and_stack);
+	array_sort(&list, by_thread_and_stack);
 	for (size_t i = 0, next = 0; i < list.count; i = next) {
 		const struct profile_sample *s = list.items[i].sample;
 		uint64_t count = 0;

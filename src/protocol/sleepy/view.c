@@ -46,8 +46,7 @@ static void sum_up(struct tally *t, const struct sleepy_sieve *sieve)
 	sums->stacks = xcalloc(p->stack_list.count + 1, sizeof *sums->stacks);
 	sums->stack_apps = xmalloc((p->stack_list.count + 1) * sizeof *sums->stack_apps);
 	memset(sums->stack_apps, 0xff, (p->stack_list.count + 1) * sizeof *sums->stack_apps);
-	for (size_t i = 0; i < p->samples.count; i++) {
-		const struct profile_sample *s = &p->samples.items[i];
+	array_each(s, &p->samples) {
 		const struct profile_stack *stack = &p->stack_list.items[s->stack];
 		t->v->all += s->count;
 		if (!sleepy_passes(sieve, s))
@@ -448,7 +447,7 @@ void sleepy_aggregate(const struct profile *p, enum sleepy_by by, const struct s
 		row->name = name_of(p, into, row);
 	}
 	if (into->rows.count && by != SLEEPY_SYSTEM)
-		qsort(into->rows.items, into->rows.count, sizeof *into->rows.items, by_weight);
+		array_sort(&into->rows, by_weight);
 	sleepy_sieve_release(&sieve);
 	xfree(t.sums.threads);
 	xfree(t.sums.stacks);

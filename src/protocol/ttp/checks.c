@@ -133,8 +133,7 @@ static void check_wide(const struct checker *c)
 {
 	struct ttp_count *wide = c->out->wide;
 	bool *seen = xcalloc((size_t)c->run->queries + 1, sizeof *seen);
-	for (size_t i = 0; i < c->run->at.count; i++) {
-		const struct query_at *q = &c->run->at.items[i];
+	array_each(q, &c->run->at) {
 		size_t plans = 0;
 		if (q->query && q->query <= c->run->queries)
 			seen[q->query] |= q->executions.count > 0;
@@ -371,8 +370,7 @@ void ttp_check_all(const struct query_run *run, const struct ttp_options *o, str
 				   .out = out };
 	size_t at = 0;
 	check_wide(&c);
-	for (size_t i = 0; i < run->at.count; i++) {
-		const struct query_at *q = &run->at.items[i];
+	array_each(q, &run->at) {
 		for (size_t k = 0; k < q->executions.count; k++)
 			out->fired[at++] = check_one(&c, &q->executions.items[k]);
 	}

@@ -60,11 +60,9 @@ static uint32_t counterpart(const struct query_run *base, const struct query_run
 	const char *text = text_of(base, query), *there = text_of(other, query);
 	if (!text || !other->texts.count || (there && is_same_text(text, there)))
 		return query;
-	for (size_t i = 0; i < other->texts.count; i++) {
-		const struct query_text *t = &other->texts.items[i];
+	array_each(t, &other->texts)
 		if (t->sql && is_same_text(text, t->sql))
 			return t->query;
-	}
 	return 0;
 }
 
@@ -212,8 +210,7 @@ static void judge(struct ttp_comparison *out)
 static void find_mean(struct ttp_comparison *out)
 {
 	double sum = 0, variance = 0, n = 0;
-	for (size_t i = 0; i < out->pairs.count; i++) {
-		const struct ttp_pair *pair = &out->pairs.items[i];
+	array_each(pair, &out->pairs) {
 		if (!(pair->ratio > 0))
 			continue;
 		double error = log(pair->high / pair->low) / (2 * HALF_WIDTH);
@@ -239,8 +236,7 @@ void ttp_compare(const struct query_run *base, const struct ttp_result *base_res
 			time = order[i];
 	*out = (struct ttp_comparison){ .time = time };
 	pair_all(&a, &b, out);
-	if (out->pairs.count)
-		qsort(out->pairs.items, out->pairs.count, sizeof *out->pairs.items, by_place);
+	array_sort(&out->pairs, by_place);
 	judge(out);
 	find_mean(out);
 	xfree(a.first);

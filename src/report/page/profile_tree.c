@@ -63,8 +63,7 @@ static void add_stack(void *context, const struct profile_sample *s, uint64_t co
 				       .name = number_of_text(&t->names, p->apps.items[app].name),
 				       .object = app });
 	export_stack(p, s->stack, &t->frames);
-	for (size_t i = 0; i < t->frames.count; i++) {
-		const struct export_frame *f = &t->frames.items[i];
+	array_each(f, &t->frames) {
 		uint32_t id = export_name_id(p, f);
 		at = add_node(t, (struct call_node){ .parent = at,
 						     .kind = kind_of(f),

@@ -96,8 +96,7 @@ static void set_name(char *name, const char *comm)
 static void find_actors(struct reader *r, const struct trace *t)
 {
 	size_t kept = 0;
-	for (size_t i = 0; i < t->events.count; i++) {
-		const struct trace_event *e = &t->events.items[i];
+	array_each(e, &t->events) {
 		const struct actor blank = { .thread = NO_THREAD, .wait = NO_WAIT };
 		while (r->cpus.count <= e->cpu)
 			array_push(&r->cpus, (struct cpu){ 0 });
@@ -110,8 +109,7 @@ static void find_actors(struct reader *r, const struct trace *t)
 		array_push(&r->actors, blank);
 		r->actors.items[r->actors.count - 1].tid = (int32_t)e->a;
 	}
-	if (r->actors.count)
-		qsort(r->actors.items, r->actors.count, sizeof *r->actors.items, by_tid);
+	array_sort(&r->actors, by_tid);
 	for (size_t i = 0; i < r->actors.count; i++)
 		if (!i || r->actors.items[i].tid != r->actors.items[kept - 1].tid)
 			r->actors.items[kept++] = r->actors.items[i];
@@ -348,8 +346,7 @@ static size_t cut(span_list *list, size_t most)
 		qsort(list->items, had, sizeof *list->items, by_length);
 		list->count = most;
 	}
-	if (list->count)
-		qsort(list->items, list->count, sizeof *list->items, by_begin);
+	array_sort(list, by_begin);
 	return had - list->count;
 }
 
@@ -400,13 +397,11 @@ json_t *page_trace(struct time_section *t, const struct execution *x, struct tra
 	size_t shown = r.slices.count > r.waits.count ? r.slices.count : r.waits.count;
 	t->slices_left -= shown < t->slices_left ? shown : t->slices_left;
 	put_slices(t, &r, &names, o);
-	for (size_t i = 0; i < r.waits.count; i++) {
-		const struct span *w = &r.waits.items[i];
+	array_each(w, &r.waits)
 		json_append(o, "waits",
 			    json_pack("[I, I, I, o]", (json_int_t)w->thread, (json_int_t)w->at_ns,
 				      (json_int_t)w->ns,
 				      section_name(t, ledger_causes[w->cause].name)));
-	}
 	for (size_t i = 0; i < r.threads.count; i++)
 		json_append(o, "threads",
 			    json_pack("[o, i]", section_name(t, r.threads.items[i].name),

@@ -250,8 +250,7 @@ static void put_others(const struct study *s, const struct style *style, struct 
 {
 	ARRAY(struct other) others = { 0 };
 	struct strbuf text = { 0 };
-	for (size_t i = 0; i < s->daemons.count; i++) {
-		const struct study_daemon *d = &s->daemons.items[i];
+	array_each(d, &s->daemons) {
 		uint64_t a = d->seen[STUDY_SHORT].cluster_max_ns,
 			 b = d->seen[STUDY_LONG].cluster_max_ns;
 		if (!daemon_is_long_running(d))
@@ -259,7 +258,7 @@ static void put_others(const struct study *s, const struct style *style, struct 
 	}
 	if (!others.count)
 		return;
-	qsort(others.items, others.count, sizeof *others.items, compare_others);
+	array_sort(&others, compare_others);
 	for (size_t i = 0; i < others.count && i < MOST_SEEN; i++) {
 		char time[WORDS];
 		format_ns((double)others.items[i].usual_ns, time);

@@ -101,8 +101,7 @@ struct table *emp_sizes_table(const emp_size_list *sizes, enum emp_measure measu
 		{ "kept", "kept", COLUMN_COUNT, FOR_PEOPLE },
 	};
 	struct table *t = result_table(columns, COUNT(columns), style);
-	for (size_t i = 0; i < sizes->count; i++) {
-		const struct emp_size_row *row = &sizes->items[i];
+	array_each(row, sizes) {
 		table_add_count(t, (int64_t)row->n);
 		table_add_shown(t, row->recommended, !row->recommended ? "" : style ? "<-" : "yes");
 		table_add_count(t, (int64_t)row->et.n);

@@ -51,8 +51,7 @@ static void put_bursts(const struct ledger *l, const struct difference_name *n,
 {
 	uint64_t bursts = 0, longest = 0;
 	char time[WORDS];
-	for (size_t i = 0; i < l->others.count; i++) {
-		const struct ledger_other *o = &l->others.items[i];
+	array_each(o, &l->others) {
 		if (strcmp(o->name, n->name) != 0 || (n->pid && o->pid != n->pid))
 			continue;
 		bursts += o->bursts;
@@ -292,8 +291,7 @@ static void put_explained(const struct run_view *view, const struct explanation 
 		}
 		least = smallest;
 	}
-	for (size_t i = 0; i < d->wall.causes.count; i++) {
-		const struct difference_cause *c = &d->wall.causes.items[i];
+	array_each(c, &d->wall.causes) {
 		if (fabs((double)c->ns) < SMALL * fabs((double)d->wall.ns) || llabs(c->ns) < 1000 ||
 		    llabs(c->ns) <= least)
 			continue;
@@ -362,8 +360,7 @@ static json_t *causes_json(const struct run_view *view, const struct explanation
 			   const struct explained *d, const struct difference *of)
 {
 	json_t *list = json_array();
-	for (size_t i = 0; i < of->causes.count; i++) {
-		const struct difference_cause *c = &of->causes.items[i];
+	array_each(c, &of->causes) {
 		json_t *o = json_shape(&explain_thread_shape, c);
 		json_object_set_new(
 			o, "share",

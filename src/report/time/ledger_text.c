@@ -206,8 +206,7 @@ static void add_wait(struct table *t, const struct ledger *l, size_t thread,
 		table_add_text(t, "");
 		return;
 	}
-	for (size_t i = 0; i < l->details.count; i++) {
-		const struct ledger_entry *e = &l->details.items[i];
+	array_each(e, &l->details) {
 		if (e->thread == thread && e->cause == most && e->ns > best) {
 			best = e->ns;
 			name = e->name;

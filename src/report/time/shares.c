@@ -9,8 +9,7 @@ static void add_execution(struct shares *s, const struct execution *x)
 	/* what a process used was counted up to the end of the tree */
 	bool longer = x->tree_ns != ABSENT_NS && x->tree_ns > x->et_ns;
 	s->window_ns += longer ? x->tree_ns : x->et_ns;
-	for (size_t i = 0; i < x->processes.count; i++) {
-		const struct process *p = &x->processes.items[i];
+	array_each(p, &x->processes) {
 		size_t k = 0;
 		while (k < s->list.count && (s->list.items[k].role != p->role ||
 					     strcmp(s->list.items[k].name, p->name) != 0))
@@ -48,8 +47,7 @@ void shares_of(const struct run_view *view, struct shares *out)
 	for (size_t i = 0; i < view->count; i++)
 		if (!view->executions[i].warmup && view->executions[i].processes.count)
 			add_execution(out, &view->executions[i]);
-	if (out->list.count)
-		qsort(out->list.items, out->list.count, sizeof *out->list.items, compare_shares);
+	array_sort(&out->list, compare_shares);
 }
 
 void shares_release(struct shares *s)

@@ -195,13 +195,11 @@ static void put_delays(const struct run_view *view, const struct style *style, s
 	struct ledger_sums s;
 	/* of the time its threads waited for a CPU, what they had it themselves */
 	ledger_sums_of(view, LEDGER_OF_KEPT, &s);
-	for (size_t i = 0; i < s.list.count; i++) {
-		const struct ledger_sum *sum = &s.list.items[i];
+	array_each(sum, &s.list)
 		if (sum->kind == SUM_ENTRY && sum->cause == LEDGER_QUEUED &&
 		    !strcmp(sum->name, "itself"))
 			delay = fmax(delay - (double)sum->ns / (double)view->result->kept[EMP_ET].n,
 				     0);
-	}
 	ledger_sums_release(&s);
 	if (ready > 0 && delay > 0.01 * ready) {
 		format_duration(delay, 3, style->unit, time);
@@ -231,12 +229,10 @@ static bool put_others(const struct run_view *view, const struct style *style, s
 	ledger_sums_of(view, LEDGER_OF_MEASURED, &s);
 	bool all = s.n && s.n == measured;
 	for (size_t k = 0; all && k < 3; k++) {
-		for (size_t i = 0; i < s.list.count; i++) {
-			const struct ledger_sum *o = &s.list.items[i];
+		array_each(o, &s.list)
 			if (o->kind == SUM_OTHER && !o->self && o->ns && o != told[0] &&
 			    o != told[1] && (!told[k] || o->ns > told[k]->ns))
 				told[k] = o;
-		}
 		if (!told[k])
 			break;
 		char time[WORDS], share[WORDS];
@@ -400,8 +396,7 @@ void time_text_run(const struct run_view *view, size_t number, unsigned said,
 	put_quiet(view, &style, out);
 	put_shell(view, &style, out);
 	put_source(view, said, &style, out);
-	for (size_t i = 0; i < r->warnings.count; i++) {
-		const struct emp_warning *w = &r->warnings.items[i];
+	array_each(w, &r->warnings) {
 		put_labelled(out, &style, "  Warning", YELLOW, w->text);
 		if (*w->remedy)
 			put_labelled(out, &style, "", NULL, w->remedy);
