@@ -96,16 +96,16 @@ static struct emp_warning *add(struct emp_result *r, const char *id)
 	return &r->warnings.items[r->warnings.count - 1];
 }
 
-struct tally {
-	const char *daemon;
-	size_t drops;
-};
-
-/* The daemon that most of the executions were dropped for. There is one. */
-static struct tally busiest(const struct emp_result *r)
+static void warn_of_many(struct emp_result *r)
 {
+	struct tally {
+		const char *daemon;
+		size_t drops;
+	} most = { "", 0 }; /* the daemon that most of the executions were dropped for */
 	ARRAY(struct tally) list = { 0 };
-	struct tally most = { "", 0 };
+	size_t measured = r->unfiltered[EMP_ET].n;
+	if (2 * r->dropped[EMP_CUTOFF] <= measured)
+		return;
 	for (size_t i = 0; i < r->count; i++) {
 		const struct emp_verdict *v = &r->verdicts[i];
 		size_t at = 0;
@@ -119,15 +119,6 @@ static struct tally busiest(const struct emp_result *r)
 			most = list.items[at];
 	}
 	array_release(&list);
-	return most;
-}
-
-static void warn_of_many(struct emp_result *r)
-{
-	size_t measured = r->unfiltered[EMP_ET].n;
-	if (2 * r->dropped[EMP_CUTOFF] <= measured)
-		return;
-	struct tally most = busiest(r);
 	char name[64];
 	text_display(most.daemon, name, sizeof name);
 	struct emp_warning *w = add(r, "cutoffs_many");
@@ -162,11 +153,10 @@ static void warn_of_changes(const struct emp_origin *o, struct emp_result *r)
 	if (!o->then || !o->now)
 		return;
 	cutoffs_changes(o->then, o->now, o->quieted, &list);
-	array_each(c, &list) {
+	array_each(c, &list)
 		if (c->name)
 			strbuf_printf(&text, "%s%s %s, was %s", text.length ? "; " : "", c->name,
 				      c->now, c->then);
-	}
 	put_daemons(&list, true, &text);
 	put_daemons(&list, false, &text);
 	if (text.length) {

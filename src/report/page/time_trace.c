@@ -157,24 +157,6 @@ static bool clip(const struct reader *r, uint64_t from_ns, uint64_t to_ns, uint6
 	return true;
 }
 
-static enum slice_kind kind_of(const struct actor *a)
-{
-	return a->flags & TRACE_IS_SUBJECT  ? SLICE_SUBJECT
-	       : a->flags & TRACE_IS_SELF   ? SLICE_SELF
-	       : a->flags & TRACE_IS_KERNEL ? SLICE_KERNEL
-					    : SLICE_OTHER;
-}
-
-static size_t thread_of(struct reader *r, struct actor *a)
-{
-	if (a->thread == NO_THREAD) {
-		a->thread = r->threads.count;
-		array_push(&r->threads, (struct thread){ .tid = a->tid });
-	}
-	memcpy(r->threads.items[a->thread].name, a->name, NAME_SIZE);
-	return a->thread;
-}
-
 /* From here on it waits for `cause`, or for nothing. */
 static void set_wait(struct reader *r, struct actor *a, unsigned cause, uint64_t at_ns)
 {
@@ -182,7 +164,12 @@ static void set_wait(struct reader *r, struct actor *a, unsigned cause, uint64_t
 	if (!(a->flags & TRACE_IS_SUBJECT))
 		return;
 	if (a->wait != NO_WAIT && clip(r, a->since_ns, at_ns, &w.at_ns, &w.ns)) {
-		w.thread = thread_of(r, a);
+		if (a->thread == NO_THREAD) {
+			a->thread = r->threads.count;
+			array_push(&r->threads, (struct thread){ .tid = a->tid });
+		}
+		memcpy(r->threads.items[a->thread].name, a->name, NAME_SIZE);
+		w.thread = a->thread;
 		array_push(&r->waits, w);
 	}
 	a->wait = cause;
@@ -197,7 +184,10 @@ static void end_turn(struct reader *r, uint32_t number, uint64_t at_ns)
 	if (!a)
 		return;
 	a->running = false;
-	s.kind = kind_of(a);
+	s.kind = a->flags & TRACE_IS_SUBJECT  ? SLICE_SUBJECT
+		 : a->flags & TRACE_IS_SELF   ? SLICE_SELF
+		 : a->flags & TRACE_IS_KERNEL ? SLICE_KERNEL
+					      : SLICE_OTHER;
 	memcpy(s.name, a->name, sizeof s.name);
 	if (clip(r, cpu->since_ns, at_ns, &s.at_ns, &s.ns))
 		array_push(&r->slices, s);
@@ -242,19 +232,6 @@ static void read_switch(struct reader *r, const struct trace_event *e)
 	next->running = true;
 }
 
-static void read_life(struct reader *r, struct actor *a, const struct trace_event *e)
-{
-	set_name(a->name, e->comm);
-	if (e->kind == TRACE_RENAME)
-		return;
-	/* a tid may be given again: then it is another thread */
-	set_wait(r, a, NO_WAIT, e->at_ns);
-	if (e->kind == TRACE_BEGIN) {
-		a->thread = NO_THREAD;
-		set_wait(r, a, a->running ? NO_WAIT : LEDGER_QUEUED, e->at_ns);
-	}
-}
-
 static void read_interrupt(struct reader *r, const struct trace_event *e)
 {
 	struct cpu *cpu = &r->cpus.items[e->cpu];
@@ -285,8 +262,17 @@ static void read_event(struct reader *r, const struct trace_event *e)
 	case TRACE_BEGIN:
 	case TRACE_END:
 	case TRACE_RENAME:
-		if (a)
-			read_life(r, a, e);
+		if (!a)
+			break;
+		set_name(a->name, e->comm);
+		if (e->kind == TRACE_RENAME)
+			break;
+		/* a tid may be given again: then it is another thread */
+		set_wait(r, a, NO_WAIT, e->at_ns);
+		if (e->kind == TRACE_BEGIN) {
+			a->thread = NO_THREAD;
+			set_wait(r, a, a->running ? NO_WAIT : LEDGER_QUEUED, e->at_ns);
+		}
 		break;
 	case TRACE_ENTER:
 	case TRACE_LEAVE:
