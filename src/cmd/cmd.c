@@ -232,12 +232,12 @@ struct style cmd_style(int unit)
 			       .unit = (enum time_unit)unit };
 }
 
-struct plot_style cmd_plot_style(void)
+struct style cmd_plot_style(void)
 {
-	return (struct plot_style){ .width = (size_t)cmd_columns(),
-				    .lines = (size_t)cmd_lines(),
-				    .colour = cmd_colour(),
-				    .ascii = !cmd_utf8() };
+	return (struct style){ .width = (size_t)cmd_columns(),
+			       .lines = (size_t)cmd_lines(),
+			       .colour = cmd_colour(),
+			       .ascii = !cmd_utf8() };
 }
 
 char *cmd_read_file(const char *path, size_t most, const char *words, char shown[200],

@@ -120,7 +120,7 @@ char *cmd_line(int argc, char **argv);
 int cmd_columns(void);
 /* Its lines; 0 if stdout is not a terminal: then nothing is too long. */
 int cmd_lines(void);
-struct plot_style cmd_plot_style(void);
+struct style cmd_plot_style(void);
 struct style cmd_style(int unit); /* unit: an enum time_unit; for the terminal on stdout */
 /* Prints the text on stdout and frees it. */
 void cmd_print(struct strbuf *out);

@@ -13,12 +13,12 @@ struct show_options {
 	int unit;
 };
 
-typedef void (*plot_fn)(const struct run_view *v, const struct plot_style *s, struct strbuf *out);
+typedef void (*plot_fn)(const struct run_view *v, const struct style *s, struct strbuf *out);
 
 /* On a screen that it does not fit into, the plot in its place. */
 static void print_table(struct table *t, const struct run_view *v, plot_fn plot, bool all)
 {
-	const struct plot_style style = cmd_plot_style();
+	const struct style style = cmd_plot_style();
 	struct strbuf out = { 0 };
 	if (all || !plot_wanted(&style, table_rows(t) + 1))
 		cmd_print_table(t, TABLE_TEXT);

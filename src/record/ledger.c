@@ -311,23 +311,18 @@ static void take_off_entries(struct ledger *l, const struct ledger_entry *d)
 		}
 }
 
-static void take_off_account(struct ledger_account *a, const struct ledger_account *b)
-{
-	for (int c = 0; c < LEDGER_CAUSES; c++) {
-		a->ns[c] = less(a->ns[c], b->ns[c]);
-		a->count[c] = less(a->count[c], b->count[c]);
-	}
-	a->tick_user_ns = less(a->tick_user_ns, b->tick_user_ns);
-	a->tick_system_ns = less(a->tick_system_ns, b->tick_system_ns);
-	a->migrations = less(a->migrations, b->migrations);
-}
-
 /* Its details go as well; those of threads behind it are renumbered. */
 static void take_off_thread(struct ledger *l, uint32_t index)
 {
-	struct ledger_account rest = l->threads.items[index].account;
+	struct ledger_account rest = l->threads.items[index].account, *all = &l->subject;
 	size_t kept = 0;
-	take_off_account(&l->subject, &rest);
+	for (int c = 0; c < LEDGER_CAUSES; c++) {
+		all->ns[c] = less(all->ns[c], rest.ns[c]);
+		all->count[c] = less(all->count[c], rest.count[c]);
+	}
+	all->tick_user_ns = less(all->tick_user_ns, rest.tick_user_ns);
+	all->tick_system_ns = less(all->tick_system_ns, rest.tick_system_ns);
+	all->migrations = less(all->migrations, rest.migrations);
 	for (size_t i = 0; i < l->details.count; i++) {
 		struct ledger_entry d = l->details.items[i];
 		if (d.thread == index) {

@@ -523,21 +523,6 @@ static void add_detours(struct noise_detours *into, const struct noise_detours *
 		into->class_ns[i] += from->class_ns[i];
 }
 
-/* Means are weighted by the rounds with a fit. */
-static void add_host(struct noise_host *into, const struct noise_host *from)
-{
-	double had = into->fitted, has = from->fitted, all = had + has;
-	if (all > 0) {
-		into->period_ns = (into->period_ns * had + from->period_ns * has) / all;
-		into->width_ns = (into->width_ns * had + from->width_ns * has) / all;
-		into->chance = (into->chance * had + from->chance * has) / all;
-	}
-	into->rounds += from->rounds;
-	into->fitted += from->fitted;
-	into->in_phase += from->in_phase;
-	into->looked_at += from->looked_at;
-}
-
 static void add_named(struct noise_cpu *into, const struct noise_cpu *from)
 {
 	array_each(s, &from->sources) {
@@ -579,7 +564,6 @@ void noise_together(const struct noise *n, struct noise_cpu *into)
 		into->outside_ns += c->outside_ns;
 		if (c->threshold_ns > into->threshold_ns)
 			into->threshold_ns = c->threshold_ns;
-
 		into->step_ns = fmax(into->step_ns, c->step_ns);
 		into->turn_ns = fmax(into->turn_ns, c->turn_ns);
 		into->turn_p999_ns = fmax(into->turn_p999_ns, c->turn_p999_ns);
@@ -587,7 +571,17 @@ void noise_together(const struct noise *n, struct noise_cpu *into)
 		for (size_t b = 0; b < NOISE_BUCKETS; b++)
 			add_detours(&into->buckets[b], &c->buckets[b]);
 		noise_histogram_merge(&into->master, &c->master);
-		add_host(&into->host, &c->host);
+		struct noise_host *host = &into->host;
+		double had = host->fitted, has = c->host.fitted, all = had + has;
+		if (all > 0) { /* means are weighted by the rounds with a fit */
+			host->period_ns = (host->period_ns * had + c->host.period_ns * has) / all;
+			host->width_ns = (host->width_ns * had + c->host.width_ns * has) / all;
+			host->chance = (host->chance * had + c->host.chance * has) / all;
+		}
+		host->rounds += c->host.rounds;
+		host->fitted += c->host.fitted;
+		host->in_phase += c->host.in_phase;
+		host->looked_at += c->host.looked_at;
 		add_named(into, c);
 	}
 }

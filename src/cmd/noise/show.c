@@ -100,7 +100,7 @@ int noise_print(const struct loaded_run *l, const struct noise_display *d, bool 
 			{ d->json ? "-" : NULL, RUN_JSON } };
 	const struct noise_view view = loaded_noise(l);
 	const struct noise_style style = noise_style_of(d);
-	const struct plot_style screen = cmd_plot_style();
+	const struct style screen = cmd_plot_style();
 	struct strbuf out = { 0 };
 	bool text = !quiet && !noise_to_stdout(d);
 	if (text && d->high_ns) {

@@ -66,9 +66,8 @@ static uint64_t rounded(double ns, uint64_t unit_ns)
 
 static int by_number(const void *key, const void *item)
 {
-	uint32_t number = *(const uint32_t *)key,
-		 other = ((const struct sedona_sample *)item)->number;
-	return ORDER(number, other);
+	const struct sedona_sample *sample = item;
+	return ORDER(*(const uint32_t *)key, sample->number);
 }
 
 /* Step 7 for one daemon. */

@@ -14,12 +14,12 @@
 #define MOST_LINES 24
 #define MOST_WIDTH 120
 
-bool plot_wanted(const struct plot_style *s, size_t lines)
+bool plot_wanted(const struct style *s, size_t lines)
 {
 	return s->lines && lines + 1 > s->lines;
 }
 
-static struct chart_screen screen_of(const struct plot_style *s, const char *title)
+static struct chart_screen screen_of(const struct style *s, const char *title)
 {
 	size_t lines = s->lines > AROUND + LEAST_LINES ? s->lines - AROUND : LEAST_LINES;
 	return (struct chart_screen){ .width = s->width < MOST_WIDTH ? s->width : MOST_WIDTH,
@@ -29,7 +29,7 @@ static struct chart_screen screen_of(const struct plot_style *s, const char *tit
 				      .title = title };
 }
 
-void plot_rows_line(size_t rows, const char *what, const struct plot_style *s, struct strbuf *out)
+void plot_rows_line(size_t rows, const char *what, const struct style *s, struct strbuf *out)
 {
 	struct strbuf line = { 0 };
 	strbuf_printf(&line, "%zu %s are longer than the screen: --all prints them, as does a pipe",
@@ -41,7 +41,7 @@ void plot_rows_line(size_t rows, const char *what, const struct plot_style *s, s
 	strbuf_release(&line);
 }
 
-void plot_executions(const struct run_view *v, const struct plot_style *s, struct strbuf *out)
+void plot_executions(const struct run_view *v, const struct style *s, struct strbuf *out)
 {
 	struct error none = ERROR_INIT;
 	struct chart *c = chart_new();
@@ -75,7 +75,7 @@ void plot_executions(const struct run_view *v, const struct plot_style *s, struc
 	chart_free(c);
 }
 
-void plot_processes(const struct run_view *v, const struct plot_style *s, struct strbuf *out)
+void plot_processes(const struct run_view *v, const struct style *s, struct strbuf *out)
 {
 	struct chart_screen screen = screen_of(s, "CPU time of processes over all executions");
 	struct chart *c = chart_new();
@@ -111,10 +111,9 @@ void plot_processes(const struct run_view *v, const struct plot_style *s, struct
 	shares_release(&shares);
 }
 
-void plot_noise(const struct noise_view *v, const struct plot_style *s, struct strbuf *out)
+void plot_noise(const struct noise_view *v, const struct style *s, struct strbuf *out)
 {
-	const struct style style = style_normal(
-		&(struct style){ .width = s->width, .colour = s->colour, .ascii = s->ascii });
+	const struct style style = style_normal(s);
 	size_t from = out->length;
 	put_noise_density(v, &style, out);
 	style_finish(&style, out, from);
@@ -124,7 +123,7 @@ void plot_noise(const struct noise_view *v, const struct plot_style *s, struct s
 
 /* "( ): 3 dropped (time of all); *: several; 1 join, 2 scan", on at most two lines. */
 static void put_signs(const struct query_view *v, const struct query_rows *rows, size_t dropped,
-		      bool shared, const struct plot_style *s, struct strbuf *out)
+		      bool shared, const struct style *s, struct strbuf *out)
 {
 	struct strbuf names = { 0 };
 	size_t queries = 0;
@@ -170,10 +169,10 @@ static void draw_by_place(struct chart *c)
 }
 
 void plot_queries(const struct query_view *v, const struct query_rows *rows,
-		  const struct plot_style *given, struct strbuf *out)
+		  const struct style *given, struct strbuf *out)
 {
 	struct error none = ERROR_INIT;
-	struct plot_style s = *given;
+	struct style s = *given;
 	struct strbuf title = { 0 };
 	struct chart *c = chart_new();
 	size_t dropped = 0;

@@ -7,29 +7,23 @@
 #include "report/query/report.h"
 #include "report/time/report.h"
 
-struct plot_style {
-	size_t width,
-		lines; /* of the screen; lines 0: there is no screen, and nothing is too long */
-	bool colour, ascii;
-};
-
 /* Whether this many lines are too many for the screen, where the prompt also needs one. */
-bool plot_wanted(const struct plot_style *s, size_t lines);
+bool plot_wanted(const struct style *s, size_t lines);
 
 /* "300 rows: --all, or through a pipe" */
-void plot_rows_line(size_t rows, const char *what, const struct plot_style *s, struct strbuf *out);
+void plot_rows_line(size_t rows, const char *what, const struct style *s, struct strbuf *out);
 
 /* Replaces time_executions_brief(): the headline over the executions, with dropped ones marked. */
-void plot_executions(const struct run_view *v, const struct plot_style *s, struct strbuf *out);
+void plot_executions(const struct run_view *v, const struct style *s, struct strbuf *out);
 /* Replaces time_processes(): who used the most CPU time. */
-void plot_processes(const struct run_view *v, const struct plot_style *s, struct strbuf *out);
+void plot_processes(const struct run_view *v, const struct style *s, struct strbuf *out);
 
 /* Follows noise_hist(): the densities of all CPUs together. */
-void plot_noise(const struct noise_view *v, const struct plot_style *s, struct strbuf *out);
+void plot_noise(const struct noise_view *v, const struct style *s, struct strbuf *out);
 
 struct query_rows;
 /* Replaces the times of query_text(): time by cardinality, with a sign for each query. */
-void plot_queries(const struct query_view *v, const struct query_rows *rows,
-		  const struct plot_style *s, struct strbuf *out);
+void plot_queries(const struct query_view *v, const struct query_rows *rows, const struct style *s,
+		  struct strbuf *out);
 
 #endif

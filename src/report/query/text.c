@@ -152,8 +152,10 @@ static void add_row(struct table *t, const struct query_row *row, enum ttp_time 
 static void put_times(const struct query_view *v, const struct query_rows *rows,
 		      const struct query_style *style, struct strbuf *out)
 {
-	const struct plot_style screen = { (size_t)style->width, style->lines, style->colour,
-					   style->ascii };
+	const struct style screen = { .width = (size_t)style->width,
+				      .lines = style->lines,
+				      .colour = style->colour,
+				      .ascii = style->ascii };
 	if (!style->all && plot_wanted(&screen, rows->list.count + 1)) {
 		plot_queries(v, rows, &screen, out);
 		return;

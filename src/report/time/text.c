@@ -48,20 +48,6 @@ static void mean_row(const struct summary *s, const struct scale *scale, struct 
 	snprintf(row->right, sizeof row->right, "95%% [%.60s, %.60s] %s", a, b, scale->unit);
 }
 
-static void spread_row(const struct summary *s, const struct scale *scale, struct rows *rows)
-{
-	char label[WORDS], a[WORDS], b[WORDS];
-	format_percent(s->relative_error, a);
-	snprintf(label, sizeof label, "    σ/mean %.100s", a);
-	struct row *row = rows_add(rows, label);
-	format_figure(s->median, scale, a);
-	format_figure(s->mad, scale, b);
-	snprintf(row->left, sizeof row->left, "median %.60s ± %.60s %s", a, b, scale->unit);
-	format_figure(s->min, scale, a);
-	format_figure(s->max, scale, b);
-	snprintf(row->right, sizeof row->right, "range %.60s … %.60s %s", a, b, scale->unit);
-}
-
 static void measure_rows(const struct run_view *view, enum emp_measure m, const struct style *style,
 			 struct rows *rows)
 {
@@ -69,7 +55,7 @@ static void measure_rows(const struct run_view *view, enum emp_measure m, const 
 	const struct summary *s = &r->kept[m];
 	/* PT stands in ET's unit, so that the two compare at a glance, unless it is far smaller */
 	enum time_unit et = natural_unit(r->kept[EMP_ET].mean), unit = style->unit;
-	char label[WORDS];
+	char label[WORDS], a[WORDS], b[WORDS];
 	if (!r->present[m] || !s->n)
 		return;
 	if (unit == TIME_UNIT_AUTO)
@@ -80,8 +66,17 @@ static void measure_rows(const struct run_view *view, enum emp_measure m, const 
 	struct row *row = rows_add(rows, label);
 	row->colour = m == r->headline ? GREEN : NULL;
 	mean_row(s, &scale, row);
-	if (s->n > 1)
-		spread_row(s, &scale, rows);
+	if (s->n > 1) {
+		format_percent(s->relative_error, a);
+		snprintf(label, sizeof label, "    σ/mean %.100s", a);
+		row = rows_add(rows, label);
+		format_figure(s->median, &scale, a);
+		format_figure(s->mad, &scale, b);
+		snprintf(row->left, sizeof row->left, "median %.60s ± %.60s %s", a, b, scale.unit);
+		format_figure(s->min, &scale, a);
+		format_figure(s->max, &scale, b);
+		snprintf(row->right, sizeof row->right, "range %.60s … %.60s %s", a, b, scale.unit);
+	}
 	if (r->dropped[EMP_CUTOFF] || r->dropped[EMP_OUTSIDE]) {
 		scale = scale_of_summary(&r->unfiltered[m], unit);
 		mean_row(&r->unfiltered[m], &scale,

@@ -399,10 +399,10 @@ static void bars_are_as_long_as_their_values(void **state)
 					       "c                        0 \n");
 	strbuf_release(&out);
 	chart_free(c);
-	const struct plot_style style = { .width = 38, .lines = 24 };
+	const struct style style = { .width = 38, .lines = 24 };
 	assert_false(plot_wanted(&style, 23));
 	assert_true(plot_wanted(&style, 24));
-	assert_false(plot_wanted(&(struct plot_style){ 0 }, 1000));
+	assert_false(plot_wanted(&(struct style){ 0 }, 1000));
 }
 
 int main(void)
