@@ -1,7 +1,6 @@
 #include "base/csv.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <string.h>
 
 static const char mark[] = "\xef\xbb\xbf";

@@ -2,7 +2,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #ifdef TARE_CAPSTONE
 #include <capstone/capstone.h>

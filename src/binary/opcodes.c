@@ -4,7 +4,6 @@
 #include <dis-asm.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/array.h"
 

@@ -26,7 +26,7 @@ void work_end(struct work *w)
 	w->begun_ns = now;
 }
 
-void work_breathe(struct work *w)
+static void work_breathe(struct work *w)
 {
 	uint64_t now = w->breathe ? clock_monotonic_ns() : 0;
 	if (!w->breathe || now - w->breathed_ns < BREATHE_NS)

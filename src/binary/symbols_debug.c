@@ -2,7 +2,6 @@
 #include <elf.h>
 #include <elfutils/libdwelf.h>
 #include <endian.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

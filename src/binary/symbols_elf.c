@@ -54,8 +54,6 @@ void symbol_table_read_pieces(struct symbol_table *t, const struct elf_image *e,
 #include <lzma.h>
 #endif
 
-#include "binary/symbols_private.h"
-
 #define RAW_MAX (64u << 20) /* bytes of a table of symbols or relocations that are read */
 #define SHARED_MAX 4	    /* how often the names of a file are used, on average */
 #define ROOM_LEAST 4096

@@ -1,7 +1,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -112,7 +111,7 @@ static char *read_kallsyms(struct work *work)
 	return strbuf_detach(&text);
 }
 
-void kernel_read(struct kernel_symbols *k)
+static void kernel_read(struct kernel_symbols *k)
 {
 	FREED char *text = read_kallsyms(k->table.work);
 	if (*text)

@@ -30,8 +30,6 @@ void work_begin(struct work *w);
 void work_end(struct work *w);
 /* Between those two: counts this many more small steps. False: stop. NULL never stops. */
 bool work_on(struct work *w, size_t steps);
-/* Outside those two: calls breathe if it is due. */
-void work_breathe(struct work *w);
 
 /* ---- symbols_image.c: an ELF file, in a descriptor or in memory ---- */
 
@@ -190,7 +188,6 @@ struct kernel_symbols {
 	bool read;
 	uint64_t read_ns;
 };
-void kernel_read(struct kernel_symbols *k);
 /* From the text of /proc/kallsyms. */
 void kernel_parse(struct kernel_symbols *k, const char *text);
 const struct symbol *kernel_find(struct kernel_symbols *k, uint64_t address);

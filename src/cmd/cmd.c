@@ -49,12 +49,11 @@ static void add_wrapped(struct strbuf *out, const char *lead, const char *text)
 
 int cmd_fail(const struct error *err)
 {
-	struct strbuf out = { 0 };
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	add_wrapped(&out, "tare: ", err->text);
 	if (*err->hint)
 		add_wrapped(&out, FAIL_INDENT, err->hint);
 	fputs(strbuf_text(&out), stderr);
-	strbuf_release(&out);
 	return err->code;
 }
 
@@ -79,34 +78,23 @@ void cmd_log_trouble(char said[ERROR_TEXT], const char *trouble, const char *ove
 	fflush(stderr);
 }
 
-bool cmd_options(const char *usage, const char *about, const struct option_spec *specs, int argc,
-		 char **argv, text_list *operands, int *code)
-{
-	struct error err = ERROR_INIT;
-	enum help help = HELP_NONE;
-	if (options_parse(argv[0], specs, argc, argv, operands, &help, &err)) {
-		*code = cmd_fail(&err);
-		return false;
-	}
-	if (!help)
-		return true;
-	struct strbuf out = { 0 };
-	strbuf_printf(&out, "Usage: %s\n", usage);
-	if (about && *about)
-		strbuf_printf(&out, "%s\n", about);
-	options_help(specs, help, &out);
-	cmd_print(&out);
-	*code = EXIT_DONE;
-	return false;
-}
-
 int cmd_run(const char *usage, const char *about, const struct option_spec *specs, int argc,
 	    char **argv, cmd_body body, void *options)
 {
 	struct cmd_args args = { .argc = argc, .argv = argv };
 	struct error err = ERROR_INIT;
-	int code;
-	if (cmd_options(usage, about, specs, argc, argv, &args.operands, &code)) {
+	enum help help = HELP_NONE;
+	int code = EXIT_DONE;
+	if (options_parse(argv[0], specs, argc, argv, &args.operands, &help, &err)) {
+		code = cmd_fail(&err);
+	} else if (help) {
+		struct strbuf out = { 0 };
+		strbuf_printf(&out, "Usage: %s\n", usage);
+		if (about && *about)
+			strbuf_printf(&out, "%s\n", about);
+		options_help(specs, help, &out);
+		cmd_print(&out);
+	} else {
 		code = body(options, &args, &err);
 		if (code < 0)
 			code = *err.text ? cmd_fail(&err) : (int)err.code;
@@ -127,8 +115,8 @@ int cmd_unknown(const struct subcommand *parts, const char *command, const char 
 		bool takes_command)
 {
 	struct error err = ERROR_INIT;
-	struct strbuf all = { 0 };
-	text_list names = { 0 };
+	SCOPED(strbuf_release) struct strbuf all = { 0 };
+	FREED text_list names = { 0 };
 	char shown[128];
 	for (const struct subcommand *s = parts; s->name; s++) {
 		array_push(&names, s->name);
@@ -150,8 +138,6 @@ int cmd_unknown(const struct subcommand *parts, const char *command, const char 
 		error_hint(&err, "one of: %s", strbuf_text(&all));
 	else
 		error_hint(&err, "'tare --help' lists the commands");
-	array_release(&names);
-	strbuf_release(&all);
 	return cmd_fail(&err);
 }
 
@@ -272,9 +258,8 @@ char *cmd_line(int argc, char **argv)
 	struct strbuf words = { 0 };
 	strbuf_printf(&words, "tare %s", argv[0]);
 	for (int i = 1; i < argc; i++) {
-		char *quoted = text_shell_quoted(argv[i]);
+		FREED char *quoted = text_shell_quoted(argv[i]);
 		strbuf_printf(&words, " %s", quoted);
-		free(quoted);
 	}
 	return strbuf_detach(&words);
 }

@@ -69,14 +69,9 @@ void cmd_log_trouble(char said[ERROR_TEXT], const char *trouble, const char *ove
 		'u', "time-unit", OPTION_CHOICE, into, TIME_UNIT_CHOICES, of \
 	}
 
-/* Parses the options. Returns true if the command should continue; otherwise *code is what to
- * return: help was printed or the error was reported. usage: the "Usage:" lines; about: the text
- * above the options. */
-bool cmd_options(const char *usage, const char *about, const struct option_spec *specs, int argc,
-		 char **argv, text_list *operands, int *code);
-
 /* Parses the options and runs body, which returns the exit code, or -1 with an error. The error is
- * printed unless it has no text. options is shared by specs and body. */
+ * printed unless it has no text. options is shared by specs and body. usage: the "Usage:" lines;
+ * about: the text above the options. */
 struct cmd_args {
 	int argc;
 	char **argv;

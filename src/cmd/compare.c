@@ -15,7 +15,7 @@ static void add_row(struct table *t, const struct loaded_run *l, enum emp_measur
 {
 	table_add_count(t, l->run.id);
 	table_add_text(t, l->run.name);
-	table_add_text(t, emp_measure_name(m));
+	table_add_text(t, emp_measure_names[m]);
 	table_add_count(t, (int64_t)l->result.kept[m].n);
 	table_add_number(t, l->result.kept[m].mean);
 	table_add_number(t, c ? c->ratio : 1);
@@ -41,7 +41,7 @@ static int compare(const loaded_list *list, const struct compare_options *o, str
 		{ "p", "p", COLUMN_REAL, .spare = 1 },
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	struct strbuf words = { 0 };
+	SCOPED(strbuf_release) struct strbuf words = { 0 };
 	int code = EXIT_DONE;
 	const struct loaded_run *base = &list->items[0];
 	for (size_t i = 1; i < list->count && code >= 0; i++) {
@@ -63,7 +63,6 @@ static int compare(const loaded_list *list, const struct compare_options *o, str
 			printf("\n%s", strbuf_text(&words));
 	}
 	table_free(t);
-	strbuf_release(&words);
 	return code;
 }
 

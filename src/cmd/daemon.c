@@ -31,7 +31,7 @@ static void stop(int number)
 
 static int write_log(const char *path, const struct daemon *d, struct error *err)
 {
-	struct strbuf out = { 0 };
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	strbuf_puts(&out, "number,begin_ns,length_ns,cpu_ns\n");
 	uint64_t dropped = d->activations > DAEMON_LOG_MOST ? d->activations - DAEMON_LOG_MOST : 0;
 	for (uint64_t i = dropped; i < d->activations; i++) {
@@ -40,7 +40,6 @@ static int write_log(const char *path, const struct daemon *d, struct error *err
 			      a->begin_ns, a->length_ns, a->cpu_ns);
 	}
 	int failed = file_write(path, strbuf_text(&out), out.length, err);
-	strbuf_release(&out);
 	if (!failed && dropped)
 		fprintf(stderr,
 			"tare: the log has the last %d activations; %" PRIu64

@@ -1,11 +1,9 @@
 /* tare doctor: reads the machine's facts, judges them, prints what disturbs and what mends it. */
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "collect/collect.h"
@@ -46,7 +44,7 @@ static void print_wrapped(const char *text, size_t indent, size_t columns, const
 	size_t at = indent, reserve = strlen(glue);
 	for (bool first = true; *text; first = false) {
 		size_t length = strcspn(text, " ");
-		char *word = xstrndup(text, length);
+		FREED char *word = xstrndup(text, length);
 		size_t width = text_width(word);
 		text += length;
 		text += strspn(text, " ");
@@ -59,7 +57,6 @@ static void print_wrapped(const char *text, size_t indent, size_t columns, const
 		}
 		fputs(word, stdout);
 		at += width;
-		free(word);
 	}
 	putchar('\n');
 }
@@ -121,9 +118,8 @@ static json_t *json_header(const struct machine *m)
 
 static void print_json(json_t *root)
 {
-	char *text = json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+	FREED char *text = json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	puts(text);
-	free(text);
 	json_decref(root);
 }
 
@@ -132,13 +128,13 @@ static void print_findings_json(const struct machine *m, const finding_list *fin
 	struct tally t = tally_of(findings);
 	json_t *root = json_header(m), *counts = json_object(), *list = json_array();
 	for (unsigned s = SEVERITY_UNKNOWN; s < SEVERITIES; s++)
-		json_object_set_new(counts, severity_name((enum severity)s),
+		json_object_set_new(counts, severity_names[(enum severity)s],
 				    json_integer((json_int_t)t.of[s]));
 	for (size_t i = 0; i < findings->count; i++)
 		if (all || findings->items[i].severity > SEVERITY_OK)
 			json_array_append_new(list,
 					      json_shape(&finding_shape, &findings->items[i]));
-	json_object_set_new(root, "verdict", json_text(severity_name(t.worst)));
+	json_object_set_new(root, "verdict", json_text(severity_names[t.worst]));
 	json_object_set_new(root, "counts", counts);
 	json_object_set_new(root, "findings", list);
 	print_json(root);
@@ -184,9 +180,8 @@ static int report(void *options, const struct cmd_args *args, struct error *err)
 		json_decref(machine);
 		print_json(root);
 	} else if (o->facts) {
-		char *text = machine_to_text(&m);
+		FREED char *text = machine_to_text(&m);
 		fputs(text, stdout);
-		free(text);
 	} else if (o->json)
 		print_findings_json(&m, &findings, o->all);
 	else

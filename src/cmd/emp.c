@@ -1,5 +1,4 @@
 /* tare emp: what each version of EMP makes of a stored run. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
@@ -34,7 +33,7 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 	const struct loaded_run *l = &list.items[0];
 	const struct emp_options judged = loaded_options(l);
 	const struct style style = cmd_style(o->unit);
-	struct run_view *view = loaded_views(&list);
+	FREED struct run_view *view = loaded_views(&list);
 	emp_versions(&l->run, view->executions, view->count, view->machine, &judged, &versions);
 	if (o->sizes)
 		emp_sizes(&l->run, view->executions, view->count, &judged, &sizes);
@@ -50,7 +49,6 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 		emp_text(view, &versions, o->sizes ? &sizes : NULL, &style, &out);
 	}
 	cmd_print(&out);
-	free(view);
 	array_release(&sizes);
 	loaded_release(&list);
 	return EXIT_DONE;

@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
@@ -51,7 +50,7 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 	const struct load_options how = { .detail = LAB_PROCESSES };
 	const text_list *words = &args->operands;
 	text_list names = { 0 };
-	loaded_list list = { 0 };
+	SCOPED(loaded_release) loaded_list list = { 0 };
 	struct strbuf out = { 0 };
 	if (words->count > 2)
 		return error_set(err, EXIT_USAGE,
@@ -61,13 +60,11 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 		array_push(&names, words->items[0]);
 	int failed = cmd_load_runs(o->lab, &names, false, &how, &list, err);
 	if (!failed) {
-		struct run_view *views = loaded_views(&list);
+		FREED struct run_view *views = loaded_views(&list);
 		failed = explain(&list.items[0], &views[0],
 				 words->count > 1 ? words->items[1] : NULL, o, &out, err);
-		free(views);
 	}
 	cmd_print(&out);
-	loaded_release(&list);
 	array_release(&names);
 	return failed ? -1 : EXIT_DONE;
 }

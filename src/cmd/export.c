@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/kinds.h"
 #include "cmd/view.h"
@@ -94,7 +93,7 @@ static int write_trace(const struct export_options *o, const struct run *run,
 		       struct error *err)
 {
 	char execution[32];
-	struct strbuf out = { 0 };
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	execution_title(x, execution, sizeof execution);
 	struct perfetto_title title = { .run = run->name ? run->name : run->command,
 					.execution = execution,
@@ -105,7 +104,6 @@ static int write_trace(const struct export_options *o, const struct run *run,
 	}
 	perfetto_render(t, &title, &out);
 	int failed = file_write(o->output, strbuf_text(&out), out.length, err);
-	strbuf_release(&out);
 	if (failed)
 		return -1;
 	if (!chosen)
@@ -120,17 +118,13 @@ static int export_trace(const struct export_options *o, struct lab *lab, const c
 			const char *named, struct error *err)
 {
 	const struct load_options how = { .detail = LAB_PROCESSES };
-	struct loaded_run l = { 0 };
-	struct trace t = { 0 };
+	SCOPED(loaded_run_release) struct loaded_run l = { 0 };
+	SCOPED(trace_release) struct trace t = { 0 };
 	const struct execution *x = NULL;
 	int64_t id;
-	int failed = run_find(lab, run, LAB_OF(SUBJECT_COMMAND), &id, err) ||
-		     run_load(&l, lab, id, &how, err) ||
-		     !(x = find_trace(lab, &l, named, &t, err)) ||
-		     write_trace(o, &l.run, x, &t, named, err);
-	trace_release(&t);
-	loaded_run_release(&l);
-	return failed;
+	return run_find(lab, run, LAB_OF(SUBJECT_COMMAND), &id, err) ||
+	       run_load(&l, lab, id, &how, err) || !(x = find_trace(lab, &l, named, &t, err)) ||
+	       write_trace(o, &l.run, x, &t, named, err);
 }
 
 /* Whether what was asked for is among what its kind has; err NULL: only asked. */
@@ -182,8 +176,8 @@ static int export_runs(void *options, const struct cmd_args *args, struct error 
 				    err)
 			       ? -1
 			       : EXIT_DONE;
-	loaded_list list = { 0 };
-	struct strbuf out = { 0 };
+	SCOPED(loaded_release) loaded_list list = { 0 };
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	if (run_kinds[kind].prepare)
 		run_kinds[kind].prepare(lab, id);
 	int failed = operands->count > 1
@@ -193,8 +187,6 @@ static int export_runs(void *options, const struct cmd_args *args, struct error 
 		run_kinds[kind].render(&list, &form, &out);
 		failed = file_write(o->output, strbuf_text(&out), out.length, err);
 	}
-	strbuf_release(&out);
-	loaded_release(&list);
 	return failed ? -1 : EXIT_DONE;
 }
 

@@ -86,10 +86,9 @@ static int store(struct session *s, imported_list *list, const char *line, struc
 {
 	int failed = lab_add_invocation(s->lab, line, &s->invocation, err);
 	if (!failed && s->o->here) {
-		struct machine m = { 0 };
+		SCOPED(machine_release) struct machine m = { 0 };
 		machine_read(&m);
 		failed = lab_add_machine(s->lab, &m, &s->machine, err);
-		machine_release(&m);
 	}
 	for (size_t i = 0; !failed && i < list->count; i++)
 		failed = store_run(s, list, i, err);
@@ -105,7 +104,7 @@ static int import(void *options, const struct cmd_args *args, struct error *err)
 {
 	struct import_options *o = options;
 	struct session s = { .o = o };
-	imported_list list = { 0 };
+	SCOPED(imported_release) imported_list list = { 0 };
 	char shown[200];
 	size_t length = 0;
 	if (args->operands.count != 1) {
@@ -122,21 +121,18 @@ static int import(void *options, const struct cmd_args *args, struct error *err)
 	free(text);
 	if (failed)
 		return error_prefix(err, "import of %s, nothing was stored", shown);
-	char *line = cmd_line(args->argc, args->argv);
+	FREED char *line = cmd_line(args->argc, args->argv);
 	failed = !(s.lab = lab_access_open(o->lab, err)) || store(&s, &list, line, err) ? -1 : 0;
 	for (size_t i = 0; i < s.added.count && !failed; i++) {
-		char *name = name_run(o, &list, i);
+		FREED char *name = name_run(o, &list, i);
 		size_t samples = list.items[i].executions.count;
 		uint64_t daemons = list.items[i].daemons;
 		text_display(name, shown, sizeof shown);
 		printf("run %" PRId64 " '%s': %zu sample%s, %" PRIu64 " execution%s of daemons\n",
 		       s.added.items[i], shown, samples, samples == 1 ? "" : "s", daemons,
 		       daemons == 1 ? "" : "s");
-		free(name);
 	}
 	array_release(&s.added);
-	imported_release(&list);
-	free(line);
 	return failed;
 }
 

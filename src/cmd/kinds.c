@@ -27,7 +27,7 @@ static void render_commands(const loaded_list *runs, const struct run_form *form
 		[RUN_ASCIIDOC] = TABLE_ASCIIDOC, [RUN_ORGMODE] = TABLE_ORGMODE,
 		[RUN_TSV] = TABLE_TSV,
 	};
-	struct run_view *views = loaded_views(runs);
+	FREED struct run_view *views = loaded_views(runs);
 	struct style style = cmd_style(form->unit);
 	style.colour &= form->as == RUN_TEXT;
 	if (form->executions)
@@ -40,7 +40,6 @@ static void render_commands(const loaded_list *runs, const struct run_form *form
 		time_csv(views, runs->count, out);
 	else
 		time_markup(views, runs->count, 0, &style, formats[form->as], out);
-	free(views);
 }
 
 static void render_noise(const loaded_list *runs, const struct run_form *form, struct strbuf *out)

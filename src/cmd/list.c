@@ -72,7 +72,7 @@ static struct table *runs_table(const run_list *runs, const run_count_list *coun
 		table_add_text(t, run->name);
 		table_add_text(t, run->command);
 		add_progress(t, run, count->executions);
-		table_add_text(t, run_status_name(run->status));
+		table_add_text(t, run_status_names[run->status]);
 		add_date(t, run->started_at_ns);
 		add_date(t, run->ended_at_ns);
 		add_count(t, count->executions, executes);
@@ -82,7 +82,7 @@ static struct table *runs_table(const run_list *runs, const run_count_list *coun
 		table_add_number(t, count->mean_pt_exec_ns);
 		table_add_text(t, backend_name(run->backend));
 		add_count(t, run->invocation, run->invocation);
-		table_add_text(t, subject_kind_name(run->kind));
+		table_add_text(t, subject_kind_names[run->kind]);
 		table_add_text(t, run->tags);
 		table_add_text(t, run->tags ? run->tags : "");
 	}

@@ -1,6 +1,5 @@
 /* tare quiet: makes the machine quiet, around a command or until --restore; says what it changed.
  */
-#include <errno.h>
 #include <jansson.h>
 #include <poll.h>
 #include <signal.h>
@@ -36,9 +35,8 @@ struct quiet {
 static void print_json(const char *name, json_t *value)
 {
 	json_t *root = json_pack("{s:s, s:o}", "tare", TARE_VERSION, name, value);
-	char *text = json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+	FREED char *text = json_dumps(root, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	puts(text);
-	free(text);
 	json_decref(root);
 }
 
@@ -174,7 +172,7 @@ static int run_command(const struct quiet *q, struct launcher *l, const struct l
 		       const text_list *words, int *code, struct error *err)
 {
 	struct command c = { .pidfd = -1, .output_fd = -1 };
-	text_list argv = { 0 };
+	FREED text_list argv = { 0 };
 	for (size_t i = 0; i < words->count; i++)
 		array_push(&argv, words->items[i]);
 	array_push(&argv, NULL);
@@ -190,7 +188,6 @@ static int run_command(const struct quiet *q, struct launcher *l, const struct l
 			failed = command_started(&c, argv.items[0], err);
 		command_release(&c);
 	}
-	array_release(&argv);
 	return failed;
 }
 
@@ -248,7 +245,7 @@ static int around(struct quiet *q, const text_list *words)
 
 static int apply(struct quiet *q)
 {
-	quiet_list items = { 0 }, undone = { 0 };
+	SCOPED(quiet_list_release) quiet_list items = { 0 }, undone = { 0 };
 	struct error err = ERROR_INIT;
 	int code = EXIT_DONE;
 	interrupt_watch();
@@ -263,14 +260,12 @@ static int apply(struct quiet *q)
 		code = EXIT_INTERRUPTED;
 	if (!code)
 		print_list(q, &items);
-	quiet_list_release(&items);
-	quiet_list_release(&undone);
 	return code;
 }
 
 static int restore(const struct quiet *q, struct error *err)
 {
-	quiet_list items = { 0 };
+	SCOPED(quiet_list_release) quiet_list items = { 0 };
 	struct quiet_status status;
 	struct error ignored = ERROR_INIT;
 	interrupt_watch(); /* not half of it */
@@ -288,7 +283,6 @@ static int restore(const struct quiet *q, struct error *err)
 				   "another tare is at it: changing or putting back right now");
 	else if (!failed || items.count)
 		print_list(q, &items);
-	quiet_list_release(&items);
 	return failed;
 }
 
@@ -370,11 +364,10 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 	if (q->status)
 		return print_status(q, err);
 	if (q->dry_run) {
-		quiet_list items = { 0 };
+		SCOPED(quiet_list_release) quiet_list items = { 0 };
 		int failed = quiet_plan(&q->options, &items, err);
 		if (!failed)
 			print_list(q, &items);
-		quiet_list_release(&items);
 		return failed ? -1 : EXIT_DONE;
 	}
 	if (q->restore)

@@ -69,13 +69,12 @@ static int show_run(const struct relabel_options *o, const char *which, struct e
 {
 	o->lab->need = READS_LAB;
 	struct lab *lab = lab_access_open(o->lab, err);
-	struct run run = { 0 };
+	SCOPED(run_release) struct run run = { 0 };
 	int64_t id;
 	int failed = !lab || run_find(lab, which, LAB_ALL_KINDS, &id, err) ||
 		     lab_get_run(lab, id, &run, err);
 	if (!failed)
 		o->what->show(&run);
-	run_release(&run);
 	return failed ? -1 : EXIT_DONE;
 }
 

@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
@@ -32,7 +31,7 @@ static void print_table(struct table *t, const struct run_view *v, plot_fn plot,
 static int show_details(const loaded_list *list, const struct show_options *o, struct error *err)
 {
 	int failed = 0;
-	struct run_view *views = loaded_views(list);
+	FREED struct run_view *views = loaded_views(list);
 	const struct style style = cmd_style(o->unit);
 	struct strbuf out = { 0 };
 	if (o->ledger) {
@@ -63,7 +62,6 @@ static int show_details(const loaded_list *list, const struct show_options *o, s
 	if (failed)
 		strbuf_clear(&out);
 	cmd_print(&out);
-	free(views);
 	return failed;
 }
 
@@ -92,7 +90,7 @@ static int show(void *options, const struct cmd_args *args, struct error *err)
 		return error_set(err, EXIT_USAGE,
 				 "show: --execution goes with --ledger, and not with --json");
 	struct lab *lab = lab_access_open(o->lab, err);
-	loaded_list list = { 0 };
+	SCOPED(loaded_release) loaded_list list = { 0 };
 	struct strbuf out = { 0 };
 	int64_t id = 0;
 	int failed = lab ? 0 : -1;
@@ -120,7 +118,6 @@ static int show(void *options, const struct cmd_args *args, struct error *err)
 	else if (!failed)
 		k->render(&list, &form, &out);
 	cmd_print(&out);
-	loaded_release(&list);
 	return failed ? -1 : EXIT_DONE;
 }
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "cmd/cmd.h"
@@ -62,9 +61,8 @@ static bool add_row(void *context, int columns, const char *const *names, const 
 	if (rows->json) {
 		json_t *row = json_object();
 		for (int i = 0; values && i < columns; i++) {
-			char *name = json_name(row, columns, names, i);
+			FREED char *name = json_name(row, columns, names, i);
 			json_object_set_new(row, name, json_cell(values[i], types[i]));
-			free(name);
 		}
 		if (values)
 			json_array_append(rows->array, row);
@@ -73,13 +71,12 @@ static bool add_row(void *context, int columns, const char *const *names, const 
 	}
 	/* texts as SQL has them, numbers to the right: rounding is for reports */
 	if (!rows->table) {
-		struct column *made = xcalloc((size_t)columns, sizeof *made);
+		FREED struct column *made = xcalloc((size_t)columns, sizeof *made);
 		for (int i = 0; i < columns; i++)
 			made[i] = (struct column){ names[i], names[i], COLUMN_TEXT,
 						   .right = types && (types[i] == LAB_INTEGER ||
 								      types[i] == LAB_REAL) };
 		rows->table = table_new(made, (size_t)columns);
-		free(made);
 	}
 	for (int i = 0; values && i < columns; i++)
 		table_add_text(rows->table, values[i]);
@@ -90,9 +87,9 @@ static bool add_row(void *context, int columns, const char *const *names, const 
 static void print_rows(struct rows *rows, const struct sql_options *o, bool failed)
 {
 	if (!failed && rows->json) {
-		char *text = json_dumps(rows->array, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+		FREED char *text =
+			json_dumps(rows->array, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
 		puts(text);
-		free(text);
 	} else if (!failed) {
 		cmd_print_table(rows->table, o->csv ? TABLE_CSV : o->tsv ? TABLE_TSV : TABLE_TEXT);
 	}
@@ -113,7 +110,7 @@ static int query(const struct sql_options *o, const char *statement, struct erro
 
 static int query_from_stdin(const struct sql_options *o, struct error *err)
 {
-	struct strbuf statement = { 0 };
+	SCOPED(strbuf_release) struct strbuf statement = { 0 };
 	char part[4096];
 	size_t n;
 	int failed;
@@ -127,7 +124,6 @@ static int query_from_stdin(const struct sql_options *o, struct error *err)
 				   "sql: the statement on standard input has a zero byte");
 	else
 		failed = query(o, strbuf_text(&statement), err);
-	strbuf_release(&statement);
 	return failed;
 }
 

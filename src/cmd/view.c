@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -144,10 +143,9 @@ void put_comparison(const struct loaded_run *base, const struct loaded_run *othe
 		    const struct run_comparison *c, struct strbuf *out)
 {
 	const struct paragraph p = { .width = (size_t)cmd_columns(), .indent = 2, .first = "" };
-	struct strbuf words = { 0 };
+	SCOPED(strbuf_release) struct strbuf words = { 0 };
 	comparison_sentence(base, other, c, &words);
 	put_paragraph(out, &p, strbuf_text(&words));
-	strbuf_release(&words);
 }
 
 const enum emp_measure compared_measures[5] = { EMP_MEASURES, EMP_ET, EMP_PT_NET, EMP_PT_EXEC,
@@ -179,8 +177,8 @@ int cmd_add_run(loaded_list *list, struct lab *lab, int64_t id, bool whole_study
 {
 	if (!whole_study)
 		return loaded_add(list, lab, id, how, err);
-	struct run run = { 0 };
-	run_list runs = { 0 };
+	SCOPED(run_release) struct run run = { 0 };
+	FREED run_list runs = { 0 };
 	int failed = lab_get_run(lab, id, &run, err) ||
 		     lab_invocation_runs(lab, run.invocation, &runs, err);
 	for (size_t i = 0; i < runs.count; i++) {
@@ -188,8 +186,6 @@ int cmd_add_run(loaded_list *list, struct lab *lab, int64_t id, bool whole_study
 			failed = loaded_add(list, lab, runs.items[i].id, how, err);
 		run_release(&runs.items[i]);
 	}
-	array_release(&runs);
-	run_release(&run);
 	return failed;
 }
 

@@ -1,15 +1,10 @@
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/options.h"
 #include "base/text.h"
 #include "lab/sqlite.h"

@@ -1,7 +1,6 @@
 /* Lists of runs: searched, in some order, with what came of each. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "lab/sqlite.h"

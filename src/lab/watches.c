@@ -1,8 +1,6 @@
 /* Watches: chunks of bursts, the oldest of which go when there is no more room. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "lab/chunk.h"

@@ -172,6 +172,9 @@ static void derive_times(struct execution *x, enum backend backend)
 		x->user_ns = (uint64_t)((double)t->value[TASK_EXEC] * (double)user / (double)both);
 		x->system_ns = t->value[TASK_EXEC] - x->user_ns;
 	}
+	if (t->present >> TASK_NVCSW & 1 && x->et_ns)
+		x->switches_per_s = (double)(t->value[TASK_NVCSW] + t->value[TASK_NIVCSW]) /
+				    (double)x->et_ns * 1e9;
 }
 
 static void derive_ends(struct execution *x, const struct command *command, uint64_t waited_ns,

@@ -202,7 +202,7 @@ static int run_sequentially(struct plan_run *s, size_t *at, struct error *err)
 static int run_in_rounds(struct plan_run *s, size_t *at, struct error *err)
 {
 	size_t count = s->plan->count, left = count;
-	size_t *order = xcalloc(count, sizeof *order);
+	FREED size_t *order = xcalloc(count, sizeof *order);
 	int failed = 0;
 	for (size_t i = 0; i < count; i++)
 		order[i] = i;
@@ -225,7 +225,6 @@ static int run_in_rounds(struct plan_run *s, size_t *at, struct error *err)
 			left -= s->of[*at].finished;
 		}
 	}
-	free(order);
 	return failed;
 }
 

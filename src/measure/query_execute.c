@@ -1,7 +1,6 @@
 /* One execution of a query. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,7 +48,7 @@ static void note_devices(struct query_rig *r, const struct dbms_tasks *tasks,
 		array_push(&processes, tasks->process);
 	const struct devices_owner owner = { &tasks->thread, by_thread ? 1 : 0, processes.items,
 					     processes.count };
-	device_use_list uses = { 0 };
+	FREED device_use_list uses = { 0 };
 	uint64_t lost = 0, read = 0;
 	devices_share(r->devices, x->begin_ns, x->end_ns, &owner, &uses, &lost);
 	if (!lost)
@@ -64,7 +63,6 @@ static void note_devices(struct query_rig *r, const struct dbms_tasks *tasks,
 	if (!lost)
 		q->read_bytes = read;
 	q->lost += (uint32_t)lost;
-	array_release(&uses);
 	array_release(&processes);
 }
 
@@ -175,14 +173,13 @@ int query_execute(struct query_rig *r, uint64_t limit_ns, struct query_execution
 		/* of the processes that the server forked, only the workers are the query's */
 		const pid_t *workers = NULL;
 		size_t count = dbms_workers(r->dbms, &workers);
-		ARRAY(int32_t) processes = { 0 };
+		FREED ARRAY(int32_t) processes = { 0 };
 		array_push(&processes, tasks.process);
 		for (size_t i = 0; i < count; i++)
 			array_push(&processes, workers[i]);
 		leave_out(&raw->tasks_after, processes.items, processes.count);
 		leave_out(&raw->exits, processes.items, processes.count);
 		ledger_keep_processes(&raw->ledger, processes.items, processes.count);
-		array_release(&processes);
 	}
 	describe(r, &tasks, &x, q, raw);
 	return 0;

@@ -94,11 +94,9 @@ static bool is_whole(const struct place *p)
 
 static int drop(struct dbms *d, const char *name, struct error *err)
 {
-	struct strbuf sql = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	strbuf_printf(&sql, "DROP TABLE %s", name);
-	int failed = dbms_run(d, strbuf_text(&sql), err);
-	strbuf_release(&sql);
-	return failed;
+	return dbms_run(d, strbuf_text(&sql), err);
 }
 
 /* ---- made ---- */
@@ -148,10 +146,8 @@ static int make_indexes(struct dbms *d, const struct experiment_table *t, struct
 static int create(struct dbms *d, const struct experiment_table *t, const char *name,
 		  struct error *err)
 {
-	char *sql = table_create_sql(t, name, d);
-	int failed = dbms_run(d, sql, err);
-	free(sql);
-	return failed;
+	FREED char *sql = table_create_sql(t, name, d);
+	return dbms_run(d, sql, err);
 }
 
 /* Rows come last, all or none: a table with all of them is whole, wherever a tare was killed. */
@@ -178,7 +174,7 @@ static int create_place(struct dbms *d, const struct place *p, struct table_book
 int query_tables_create(struct dbms *d, const struct experiment *e, struct table_book *b,
 			struct error *err)
 {
-	place_list list = { 0 };
+	SCOPED(release_places) place_list list = { 0 };
 	list_places(e, &list);
 	int failed = 0;
 	for (size_t i = 0; !failed && i < list.count; i++)
@@ -191,7 +187,6 @@ int query_tables_create(struct dbms *d, const struct experiment *e, struct table
 	}
 	for (size_t i = 0; !failed && i < list.count; i++)
 		failed = create_place(d, &list.items[i], b, err);
-	release_places(&list);
 	return failed;
 }
 
@@ -199,9 +194,8 @@ void query_tables_undo(struct dbms *d, struct table_book *b)
 {
 	for (; b->ours.count > b->before; b->ours.count--) {
 		struct error ignored = ERROR_INIT;
-		char *name = b->ours.items[b->ours.count - 1];
+		FREED char *name = b->ours.items[b->ours.count - 1];
 		drop(d, name, &ignored);
-		free(name);
 	}
 }
 
@@ -260,14 +254,11 @@ static int copy_rows(struct dbms *d, const struct experiment_table *t, const cha
 {
 	const struct dbms_wait wait = { .stop = is_cut };
 	struct dbms_execution ignored;
-	struct strbuf sql = { 0 };
+	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	strbuf_printf(&sql,
 		      "INSERT INTO %s SELECT * FROM %s_all WHERE %s <= %" PRIu64 " ORDER BY %s",
 		      t->name, t->name, number, cardinality, number);
-	int failed = dbms_prepare(d, strbuf_text(&sql), err) ||
-		     dbms_execute(d, &wait, &ignored, err);
-	strbuf_release(&sql);
-	return failed;
+	return dbms_prepare(d, strbuf_text(&sql), err) || dbms_execute(d, &wait, &ignored, err);
 }
 
 int query_tables_fill(struct dbms *d, const struct experiment *e, uint64_t cardinality,

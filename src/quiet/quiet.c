@@ -1,8 +1,6 @@
 /* Plan, apply, restore: the same for every kind of change. */
 #include "quiet/quiet.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 #include "record/execution.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const char *const backend_names[] = { "plain", "netlink", "bpf" };
 
@@ -14,30 +13,11 @@ static const char *const outcome_names[] = { "exited", "signalled", "timed out" 
 
 const char *const grade_names[] = { "net", "exec", "tick" };
 
-const char *grade_name(enum grade grade)
-{
-	return grade < GRADES ? grade_names[grade] : "none";
-}
-
-static const char *const role_names[] = { "subject", "daemon", "self" };
-
-const char *role_name(enum role role)
-{
-	return role_names[role];
-}
+const char *const role_names[] = { "subject", "daemon", "self" };
 
 const char *const run_status_names[] = { "going", "complete", "interrupted", "failed" };
 
-const char *run_status_name(enum run_status status)
-{
-	return run_status_names[status];
-}
-
-const char *subject_kind_name(enum subject_kind kind)
-{
-	static const char *const names[SUBJECT_KINDS] = { "command", "cpu", "system", "query" };
-	return names[kind];
-}
+const char *const subject_kind_names[SUBJECT_KINDS] = { "command", "cpu", "system", "query" };
 
 #define X(member, ...) FACT(struct execution, member, __VA_ARGS__)
 
@@ -76,6 +56,9 @@ const struct field execution_fields[] = {
 	  .json = "totals.processes"),
 	X(totals.threads, "threads", FIELD_U32, "of the subject, first threads included",
 	  .flags = FIELD_ZERO_ABSENT, .json = "totals.threads"),
+	X(switches_per_s, "switches_per_s", FIELD_REAL,
+	  "the subject's context switches per second of its elapsed time", .title = "switches/s",
+	  .unit = UNIT_PER_S),
 	X(totals.present, "present", FIELD_U64, "struct totals", .flags = FIELD_ONLY_SQL),
 	X(before.value, "before_", FIELD_MEASURES, "", .flags = FIELD_ONLY_SQL,
 	  .limit = OVERALL_MEASURES, .measures = overall_measures,

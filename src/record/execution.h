@@ -25,11 +25,10 @@ enum outcome {
 /* The grades of process time, best first. */
 enum grade { GRADE_NET, GRADE_EXEC, GRADE_TICK, GRADES };
 extern const char *const grade_names[];
-const char *grade_name(enum grade grade);
 
 /* The role of a process in an execution. */
 enum role { ROLE_SUBJECT, ROLE_DAEMON, ROLE_SELF };
-const char *role_name(enum role role);
+extern const char *const role_names[];
 
 /* One process that ran during the execution: its threads summed, as differences over it. */
 struct process {
@@ -78,6 +77,7 @@ struct execution {
 	 * plain back end it is the kernel's own split, which is all user without a tick. */
 	uint64_t user_ns, system_ns;
 	struct totals totals;
+	double switches_per_s;
 	uint32_t left_behind; /* processes of the tree still alive when the first one ended */
 	uint32_t ended;	      /* of those, ended by tare */
 	uint64_t lost;	      /* events the collector lost */
@@ -114,7 +114,6 @@ enum run_status {
 	RUN_FAILED,	 /* the subject failed or could not be started */
 };
 extern const char *const run_status_names[];
-const char *run_status_name(enum run_status status);
 
 struct parameter {
 	char *name, *value;
@@ -122,7 +121,7 @@ struct parameter {
 
 /* What a run measured. SUBJECT_SYSTEM is a profile of the system or a part of it. */
 enum subject_kind { SUBJECT_COMMAND, SUBJECT_CPU, SUBJECT_SYSTEM, SUBJECT_QUERY, SUBJECT_KINDS };
-const char *subject_kind_name(enum subject_kind kind); /* "command", "cpu", "system", "query" */
+extern const char *const subject_kind_names[SUBJECT_KINDS];
 
 struct run {
 	int64_t id; /* in the lab */

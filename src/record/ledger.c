@@ -258,14 +258,6 @@ uint64_t ledger_account_user_ns(const struct ledger_account *a)
 	return (uint64_t)((double)a->ns[LEDGER_RUN] * (double)a->tick_user_ns / (double)ticks);
 }
 
-const struct ledger_entry *ledger_top_entry(const struct ledger *l, enum ledger_cause cause)
-{
-	for (size_t i = 0; i < l->entries.count; i++)
-		if (l->entries.items[i].cause == cause)
-			return &l->entries.items[i];
-	return NULL;
-}
-
 struct ledger_process *ledger_processes(const struct ledger *l, size_t *count)
 {
 	struct ledger_process *list = xcalloc(l->threads.count + 1, sizeof *list);

@@ -159,9 +159,6 @@ uint64_t ledger_account_on_cpu_ns(const struct ledger_account *a);
 /* The user part of LEDGER_RUN by the ticks; UINT64_MAX without a tick. */
 uint64_t ledger_account_user_ns(const struct ledger_account *a);
 
-/* The largest entry of a cause, or NULL. */
-const struct ledger_entry *ledger_top_entry(const struct ledger *l, enum ledger_cause cause);
-
 /* Accounts of the listed threads by process, in order of first begin. The caller frees them. */
 struct ledger_process {
 	int32_t tgid;

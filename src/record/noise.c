@@ -19,11 +19,6 @@ const char *const noise_class_names[] = {
 	[NOISE_UNEXPLAINED] = "unexplained",
 };
 
-const char *noise_class_name(enum noise_class class)
-{
-	return noise_class_names[class];
-}
-
 /* ---- the catalogue ---- */
 
 static const char *const class_columns[] = { "irq",   "softirq", "nmi",	       "thread",

@@ -28,8 +28,7 @@ enum noise_class {
 	NOISE_UNEXPLAINED,
 	NOISE_CLASSES
 };
-extern const char *const noise_class_names[];
-const char *noise_class_name(enum noise_class class); /* "irq", ..., "host-periodic", ... */
+extern const char *const noise_class_names[]; /* "irq", ..., "host-periodic", ... */
 static inline bool noise_class_strict(enum noise_class class)
 {
 	return class <= NOISE_THROTTLED;

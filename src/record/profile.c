@@ -5,25 +5,10 @@
 
 const char *const profile_mode_names[PROFILE_MODES] = { "tick", "cpu-clock", "cycles" };
 
-const char *profile_mode_name(enum profile_mode mode)
-{
-	return profile_mode_names[mode];
-}
-
-static const char *const stacks_names[PROFILE_STACKS] = { "none", "fp", "eh_frame" };
-
-const char *profile_stacks_name(enum profile_stacks stacks)
-{
-	return stacks_names[stacks];
-}
+const char *const profile_stacks_names[PROFILE_STACKS] = { "none", "fp", "eh_frame" };
 
 const char *const object_kind_names[OBJECT_KINDS] = { "file", "kernel", "module", "vdso",
 						      "jit",  "memory", "unknown" };
-
-const char *object_kind_name(enum object_kind kind)
-{
-	return object_kind_names[kind];
-}
 
 /* ---- the catalogue ---- */
 
@@ -33,7 +18,7 @@ const struct field profile_settings_fields[] = {
 	  "What made a CPU look: the kernel's own tick, a timer, the cycle counter.",
 	  .limit = PROFILE_MODES, .names = profile_mode_names),
 	X(stacks, "stacks", FIELD_ENUM, "How user stacks were followed.", .limit = PROFILE_STACKS,
-	  .names = stacks_names),
+	  .names = profile_stacks_names),
 	X(hz, "hz", FIELD_REAL, "Samples per second of a busy CPU.", .flags = FIELD_ZERO_ABSENT,
 	  .more = "\"minimum\": 0"),
 	X(cpus, "cpus", FIELD_U32, "Sampled."),
@@ -106,12 +91,7 @@ const struct shape profile_function_shape = { "profile_listing_function", NULL,
 					      profile_function_fields };
 #undef X
 
-static const char *const stack_end_names[] = { "leaf", "complete", "limit", "broken" };
-
-const char *stack_end_name(enum stack_end end)
-{
-	return stack_end_names[end];
-}
+const char *const stack_end_names[] = { "leaf", "complete", "limit", "broken" };
 
 static const struct field stack_ends_fields[] = {
 	{ "", FIELD_EACH, STACK_ENDS, .names = stack_end_names, .item = FIELD_U64 },

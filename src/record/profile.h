@@ -26,7 +26,6 @@ enum profile_mode {
 	PROFILE_MODES
 };
 extern const char *const profile_mode_names[PROFILE_MODES];
-const char *profile_mode_name(enum profile_mode mode); /* "tick", "cpu-clock", "cycles" */
 
 /* How user stacks were unwound. */
 enum profile_stacks {
@@ -35,7 +34,7 @@ enum profile_stacks {
 	STACKS_EH_FRAME, /* by .eh_frame, or by frame pointers where there is none */
 	PROFILE_STACKS
 };
-const char *profile_stacks_name(enum profile_stacks stacks); /* "none", "fp", "eh_frame" */
+extern const char *const profile_stacks_names[PROFILE_STACKS];
 
 /* The source of mapped code. */
 enum object_kind {
@@ -51,7 +50,6 @@ enum object_kind {
 	OBJECT_KINDS
 };
 extern const char *const object_kind_names[OBJECT_KINDS];
-const char *object_kind_name(enum object_kind kind); /* "file", "kernel", ... */
 
 struct profile_object {
 	char *path; /* as its process sees it; without " (deleted)" */
@@ -121,7 +119,7 @@ enum stack_end {
 	STACK_BROKEN,	/* it could not be unwound further */
 	STACK_ENDS
 };
-const char *stack_end_name(enum stack_end end);
+extern const char *const stack_end_names[];
 extern const struct shape stack_ends_shape; /* of uint64_t[STACK_ENDS] */
 
 struct profile_stack {

@@ -2,16 +2,10 @@
 
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "record/measure.h"
 
-const char *query_role_name(enum query_role role)
-{
-	static const char *const names[QUERY_ROLES] = { "query", "utility", "daemon", "user",
-							"tare" };
-	return names[role];
-}
+const char *const query_role_names[QUERY_ROLES] = { "query", "utility", "daemon", "user", "tare" };
 
 static const struct measure measures[QUERY_MEASURES] = {
 	[QUERY_USER_NS] = { "user_ns", UNIT_NS, .title = "user", .meaning = "user time" },
@@ -32,14 +26,9 @@ const char *query_measure_name(enum query_measure m)
 	return measures[m].title;
 }
 
-static const char *const event_names[QUERY_EVENTS] = { "restarted", "backed off", "paused",
-						       "resumed",   "same plan",  "made table",
-						       "gave up" };
-
-const char *query_event_name(enum query_event_kind kind)
-{
-	return event_names[kind];
-}
+const char *const query_event_names[QUERY_EVENTS] = { "restarted", "backed off", "paused",
+						      "resumed",   "same plan",	 "made table",
+						      "gave up" };
 
 void query_run_release(struct query_run *r)
 {
@@ -188,7 +177,7 @@ const struct shape query_plan_shape = { "query_plan", NULL, query_plan_fields };
 #define X(member, ...) FACT(struct query_event, member, __VA_ARGS__)
 
 const struct field query_event_fields[] = {
-	X(kind, "kind", FIELD_ENUM, NULL, .limit = QUERY_EVENTS, .names = event_names),
+	X(kind, "kind", FIELD_ENUM, NULL, .limit = QUERY_EVENTS, .names = query_event_names),
 	X(at_ns, "at_ns", FIELD_DATE, NULL, .json = "at"),
 	X(query, "query", FIELD_U32, NULL, .flags = FIELD_ZERO_ABSENT, .more = "\"minimum\": 1"),
 	X(cardinality, "cardinality", FIELD_U64, NULL, .flags = FIELD_ZERO_ABSENT,

@@ -19,7 +19,7 @@ enum query_role {
 	QUERY_OWN,  /* tare itself */
 	QUERY_ROLES,
 };
-const char *query_role_name(enum query_role role); /* "query", "utility", "daemon", ... */
+extern const char *const query_role_names[QUERY_ROLES];
 
 /* What the processes of a role used. */
 enum query_measure {
@@ -98,7 +98,7 @@ enum query_event_kind {
 	QUERY_GAVE_UP,	  /* a Q@C whose plan keeps changing */
 	QUERY_EVENTS,
 };
-const char *query_event_name(enum query_event_kind kind); /* "restarted", ... */
+extern const char *const query_event_names[QUERY_EVENTS];
 
 struct query_event {
 	enum query_event_kind kind;

@@ -2,26 +2,11 @@
 
 #include <string.h>
 
-static const char *const source_names[] = { "active", "watch", "runs" };
+const char *const study_source_names[] = { "active", "watch", "runs" };
 
-const char *study_source_name(enum study_source source)
-{
-	return source_names[source];
-}
+const char *const study_length_names[] = { "short", "long" };
 
-static const char *const length_names[] = { "short", "long" };
-
-const char *study_length_name(enum study_length length)
-{
-	return length_names[length];
-}
-
-static const char *const shape_names[] = { "symmetric", "L", "corner" };
-
-const char *study_shape_name(enum study_shape shape)
-{
-	return shape_names[shape];
-}
+const char *const study_shape_names[] = { "symmetric", "L", "corner" };
 
 bool number_list_has(const number_list *list, uint32_t number)
 {
@@ -82,7 +67,7 @@ const struct field study_level_fields[] = {
 	X(shape, "shape", FIELD_ENUM,
 	  "symmetric: nothing stands out, the central cluster. L: infrequent daemons. corner: a "
 	  "frequent one, or two bands.",
-	  .limit = STUDY_SHAPES, .names = shape_names),
+	  .limit = STUDY_SHAPES, .names = study_shape_names),
 	{ 0 },
 };
 const struct shape study_level_shape = { "study_level", NULL, study_level_fields };
@@ -219,7 +204,7 @@ const struct field study_fields[] = {
 	X(id, "id", FIELD_ID, "In the lab; null: not stored.", .flags = FIELD_ONLY_JSON,
 	  .more = "\"minimum\": 1"),
 	X(source, "source", FIELD_ENUM, "Executions of inc, windows of a watch, or stored runs.",
-	  .limit = STUDY_SOURCES, .names = source_names),
+	  .limit = STUDY_SOURCES, .names = study_source_names),
 	X(made_at_ns, "made_at_ns", FIELD_DATE, NULL, .json = "made_at"),
 	X(machine, "machine", FIELD_U64, "In the lab.", .json = "machine_id",
 	  .flags = FIELD_ZERO_ABSENT, .more = "\"minimum\": 1"),

@@ -20,11 +20,11 @@ enum study_source {
 	STUDY_RUNS,   /* runs already in the lab, including imported ones */
 	STUDY_SOURCES,
 };
-const char *study_source_name(enum study_source source); /* "active", "watch", "runs" */
+extern const char *const study_source_names[];
 
 /* A study has a short run and, if there was time, a long one. */
 enum study_length { STUDY_SHORT, STUDY_LONG, STUDY_LENGTHS };
-const char *study_length_name(enum study_length length); /* "short", "long" */
+extern const char *const study_length_names[];
 
 /* The shape of the pairs of samples within the bounds of a zoom level. */
 enum study_shape {
@@ -33,7 +33,7 @@ enum study_shape {
 	STUDY_CORNER,	 /* the corner is as full as by chance: a frequent daemon, or two bands */
 	STUDY_SHAPES,
 };
-const char *study_shape_name(enum study_shape shape); /* "symmetric", "L", "corner" */
+extern const char *const study_shape_names[];
 
 /* One look at the samples with an ET of at most high_ns; cut_ns divides them into usual and slow.
  * Pairs of (odd, even) samples within the window are counted by which of them is slow. */

@@ -26,11 +26,11 @@ void calibration_inc_name(uint64_t length_ns, char out[32])
 /* Both runs know the whole plan: a study is resumed from nothing else. */
 static char *conditions_of(const struct calibration *c, enum study_length which)
 {
-	json_t *plan = json_pack("{s:s}", "part", study_length_name(which));
+	json_t *plan = json_pack("{s:s}", "part", study_length_names[which]);
 	for (int l = 0; l < STUDY_LENGTHS; l++) {
 		const struct calibration_part *p = &c->parts[l];
 		if (p->want.length_ns)
-			json_object_set_new(plan, study_length_name((enum study_length)l),
+			json_object_set_new(plan, study_length_names[(enum study_length)l],
 					    json_pack("{s:I, s:I, s:I}", "length_ns",
 						      (json_int_t)p->want.length_ns, "samples",
 						      (json_int_t)p->want.samples, "turns",
@@ -50,7 +50,7 @@ static int add_run(struct calibration *c, enum study_length which, struct error 
 	struct calibration_part *p = &c->parts[which];
 	char inc[32], name[80], command[80];
 	calibration_inc_name(p->want.length_ns, inc);
-	snprintf(name, sizeof name, "calibrate %s %s", study_length_name(which), inc);
+	snprintf(name, sizeof name, "calibrate %s %s", study_length_names[which], inc);
 	snprintf(command, sizeof command, "tare inc --turns %" PRIu64, p->turns);
 	p->run = (struct run){ .name = xstrdup(name),
 			       .command = xstrdup(command),
@@ -76,7 +76,7 @@ static bool read_plan(const json_t *all, struct calibration *c, enum study_lengt
 	bool good = part != NULL;
 	*which = part && strcmp(part, "long") == 0 ? STUDY_LONG : STUDY_SHORT;
 	for (int l = 0; l < STUDY_LENGTHS && good; l++) {
-		const json_t *o = json_object_get(plan, study_length_name((enum study_length)l));
+		const json_t *o = json_object_get(plan, study_length_names[(enum study_length)l]);
 		struct calibration_part *p = &c->parts[l];
 		p->want.length_ns = whole(o, "length_ns", INT64_MAX);
 		p->want.samples = (uint32_t)whole(o, "samples", STUDY_MOST);
@@ -104,7 +104,7 @@ static int find_resumed(struct calibration *c, struct run *into, struct error *e
 		return error_set(err, EXIT_USAGE, "run %" PRId64 " is none of 'tare calibrate'",
 				 id);
 	}
-	run_list runs = { 0 };
+	FREED run_list runs = { 0 };
 	bool found = false;
 	int failed = lab_list_runs(c->to.lab, NULL, 0, &runs, NULL, err);
 	for (size_t i = 0; i < runs.count; i++) {
@@ -117,7 +117,6 @@ static int find_resumed(struct calibration *c, struct run *into, struct error *e
 		if (!found || into->id != run->id)
 			run_release(run);
 	}
-	array_release(&runs);
 	if (failed || found)
 		return failed;
 	return error_set(err, EXIT_USAGE, "there is no study to go on with in %s",
@@ -138,7 +137,7 @@ static int check_same(struct calibration *c, const struct run *run, struct error
 			  "the study of run %" PRId64 " was begun with other options", run->id);
 		return error_hint(err, "--continue alone goes on with those it was begun with");
 	}
-	struct machine then = { 0 };
+	SCOPED(machine_release) struct machine then = { 0 };
 	char identity[2][17];
 	if (run->machine == c->to.machine_id || !run->machine)
 		return 0;
@@ -156,7 +155,6 @@ static int check_same(struct calibration *c, const struct run *run, struct error
 		else if (was && is && strcmp(was, is) != 0)
 			c->notice("the study was begun with kernel %s, this is %s", was, is);
 	}
-	machine_release(&then);
 	return failed;
 }
 
@@ -200,12 +198,11 @@ static int check_unfinished(struct calibration *c, struct error *err)
 			return 0;
 	int failed = lab_list_studies(c->to.lab, &list, err);
 	for (size_t i = 0; i < list.count && !failed && !studied; i++) {
-		struct study s = { 0 };
+		SCOPED(study_release) struct study s = { 0 };
 		bool found;
 		failed = lab_get_study(c->to.lab, &none, list.items[i].id, &found, &s, err);
 		studied = !failed && found && s.source == STUDY_ACTIVE &&
 			  s.runs[STUDY_SHORT].run == first;
-		study_release(&s);
 	}
 	array_release(&list);
 	if (failed || !studied)
@@ -217,8 +214,8 @@ static int check_unfinished(struct calibration *c, struct error *err)
 
 static int resume(struct calibration *c, struct error *err)
 {
-	struct run run = { 0 };
-	run_list runs = { 0 };
+	SCOPED(run_release) struct run run = { 0 };
+	FREED run_list runs = { 0 };
 	int failed = find_resumed(c, &run, err) || check_same(c, &run, err) ||
 		     lab_invocation_runs(c->to.lab, run.invocation, &runs, err);
 	c->to.invocation = run.invocation;
@@ -228,8 +225,6 @@ static int resume(struct calibration *c, struct error *err)
 		else
 			failed = take_up_run(c, &runs.items[i], err);
 	}
-	array_release(&runs);
-	run_release(&run);
 	return failed || check_unfinished(c, err) ? -1 : 0;
 }
 
@@ -315,7 +310,7 @@ static int end_part(struct calibration *c, int failed, struct error *err)
 		error_set(err, EXIT_INTERRUPTED,
 			  "interrupted: %" PRIu32 " of %" PRIu32
 			  " samples of the %s run are stored as run %" PRId64,
-			  p->done, p->want.samples, study_length_name(c->at), p->run.id);
+			  p->done, p->want.samples, study_length_names[c->at], p->run.id);
 	else
 		error_set(err, err->code, "%.800s; %" PRIu32 " samples are stored as run %" PRId64,
 			  why, p->done, p->run.id);

@@ -92,11 +92,10 @@ int control_place_of(struct control_place *into, enum control_kind kind, const c
 			  kinds[kind].word, directory);
 		return error_hint(err, "set TARE_RUNTIME_DIR to a directory of your own");
 	}
-	char *real = realpath(lab_file, NULL);
+	FREED char *real = realpath(lab_file, NULL);
 	uint64_t number = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
 	for (const char *c = real ? real : lab_file; *c; c++)
 		number = (number ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
-	free(real);
 	const char *suffix = kinds[kind].suffix;
 	into->kind = kind;
 	snprintf(into->lock, CONTROL_PATH, "%s/%016" PRIx64 "%s.pid", directory, number, suffix);
@@ -121,7 +120,8 @@ int control_place_find(struct control_place *into, enum control_kind kind, struc
 
 /* ---- the lock ---- */
 
-pid_t control_holder(const struct control_place *p)
+/* The process that has the lock; 0: none. */
+static pid_t control_holder(const struct control_place *p)
 {
 	int fd = open(p->lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -255,9 +255,8 @@ static enum control_wish serve_one(struct control_server *c, int fd, const char 
 	    recv(fd, word, sizeof word - 1, 0) <= 0) {
 		close(fd);
 	} else if (strcmp(word, "status") == 0) {
-		char *text = c->status(c->context, trouble, true);
+		FREED char *text = c->status(c->context, trouble, true);
 		answer(fd, text);
-		free(text);
 	} else if (strcmp(word, "flush") == 0) {
 		array_push(&c->flushing, fd);
 		return CONTROL_FLUSH;
@@ -283,11 +282,10 @@ enum control_wish control_serve(struct control_server *c, const char *trouble)
 
 void control_flushed(struct control_server *c, const char *trouble)
 {
-	char *text = c->flushing.count ? c->status(c->context, trouble, true) : NULL;
+	FREED char *text = c->flushing.count ? c->status(c->context, trouble, true) : NULL;
 	for (size_t i = 0; i < c->flushing.count; i++)
 		answer(c->flushing.items[i], text);
 	c->flushing.count = 0;
-	free(text);
 }
 
 void control_ended(struct control_server *c, const char *trouble)
@@ -367,7 +365,7 @@ int control_running_already(const struct control_place *p, pid_t holder, struct 
 {
 	struct error none = ERROR_INIT;
 	const char *word = kinds[p->kind].word;
-	char *text = control_ask(p, "status", 5, &none);
+	FREED char *text = control_ask(p, "status", 5, &none);
 	json_t *all = text ? json_loads(text, 0, NULL) : NULL;
 	long long run = control_number(all, "run");
 	if (run)
@@ -376,7 +374,6 @@ int control_running_already(const struct control_place *p, pid_t holder, struct 
 	else
 		error_set(err, EXIT_USAGE, "a %s is running already, pid %d", word, (int)holder);
 	json_decref(all);
-	free(text);
 	return error_hint(err, "'%s' ends it", kinds[p->kind].stop);
 }
 

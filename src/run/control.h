@@ -31,8 +31,6 @@ int control_place_find(struct control_place *into, enum control_kind kind, struc
 /* Takes the lock until this process ends, and writes its pid into the file. On failure *holder is
  * the process that has the lock, or 0 if that is not the reason. */
 int control_lock(const struct control_place *p, pid_t *holder, struct error *err);
-/* The process that has the lock; 0: none. */
-pid_t control_holder(const struct control_place *p);
 
 /* ---- starting it ---- */
 

@@ -54,7 +54,7 @@ const char *loaded_measure_words(enum emp_measure m)
 		[EMP_PT_EXEC] = "process time (exec)",
 		[EMP_PT_TICK] = "process time (tick)",
 	};
-	return words[m] ? words[m] : emp_measure_name(m);
+	return words[m] ? words[m] : emp_measure_names[m];
 }
 
 static bool both_have(const struct loaded_run *a, const struct loaded_run *b, enum emp_measure m)
@@ -79,12 +79,12 @@ int loaded_compare(const struct loaded_run *base, const struct loaded_run *other
 				  (long long)other->run.id);
 	}
 	size_t n_a, n_b;
-	double *a = emp_values(&base->run, base->executions.items, &base->result, measure, &n_a);
-	double *b = emp_values(&other->run, other->executions.items, &other->result, measure, &n_b);
+	FREED double *a =
+		emp_values(&base->run, base->executions.items, &base->result, measure, &n_a);
+	FREED double *b =
+		emp_values(&other->run, other->executions.items, &other->result, measure, &n_b);
 	out->measure = measure;
 	emp_compare(a, n_a, b, n_b, &out->result);
-	free(a);
-	free(b);
 	return 0;
 }
 

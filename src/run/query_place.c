@@ -138,13 +138,12 @@ static int choose(struct query_place *p, const struct experiment *e, const char 
 	const char *path = url + sizeof scheme - 1;
 	bool file = strncmp(url, scheme, sizeof scheme - 1) == 0 && *path && *path != '/' &&
 		    *path != ':';
-	char *here = file ? getcwd(NULL, 0) : NULL;
+	FREED char *here = file ? getcwd(NULL, 0) : NULL;
 	struct strbuf text = { 0 };
 	if (here)
 		strbuf_printf(&text, "%s%s/%s", scheme, here, path);
 	else
 		strbuf_puts(&text, url);
-	free(here);
 	p->own_file = false;
 	p->url = strbuf_detach(&text);
 	return 0;
@@ -187,10 +186,9 @@ void query_place_close(struct query_place *p, struct query_rig *rig, bool for_go
 	if (p->directory && for_good) {
 		static const char *const endings[] = { "", "-journal", "-wal", "-shm" };
 		for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-			struct strbuf path = { 0 };
+			SCOPED(strbuf_release) struct strbuf path = { 0 };
 			strbuf_printf(&path, "%s/tables.db%s", p->directory, endings[i]);
 			unlink(strbuf_text(&path));
-			strbuf_release(&path);
 		}
 		rmdir(p->directory);
 	}

@@ -59,14 +59,13 @@ void noise_recording_close(struct noise_recording *r)
 
 char *noise_recording_not_seen(const struct noise_recording *r, bool kernel)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	strbuf_puts(&text, detours_not_seen(r->detours));
 	while (text.length && text.text[text.length - 1] == ' ')
 		text.text[--text.length] = '\0';
 	if (!r->noise.kernel && kernel && geteuid() != 0)
 		strbuf_printf(&text, "%sRun as root to have names.", text.length ? " " : "");
 	char *all = text.length ? xstrdup(text.text) : NULL;
-	strbuf_release(&text);
 	return all;
 }
 

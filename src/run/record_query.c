@@ -58,12 +58,11 @@ __attribute__((format(printf, 2, 3))) static void add_sentence(struct strbuf *te
 							       ...)
 {
 	va_list args;
-	struct strbuf sentence = { 0 };
+	SCOPED(strbuf_release) struct strbuf sentence = { 0 };
 	va_start(args, fmt);
 	strbuf_vprintf(&sentence, fmt, args);
 	va_end(args);
 	strbuf_printf(text, "%s%s", text->length ? " " : "", strbuf_text(&sentence));
-	strbuf_release(&sentence);
 }
 
 /* What measures, and the database. What is not available is noted, and left out. */
@@ -81,10 +80,9 @@ static int open_rig(struct query_recording *q, struct error *err)
 	options.only_count = 1;
 	q->delays = quiet_apply(&options, getpid(), &changes, &why) == 0;
 	quiet_list_release(&changes);
-	char *counted = file_read_line("/proc/sys/kernel/task_delayacct");
+	FREED char *counted = file_read_line("/proc/sys/kernel/task_delayacct");
 	bool no_delays = !q->delays && counted && strcmp(counted, "0") == 0;
 	struct error why_no_delays = why;
-	free(counted);
 	if (collector_open(&q->rig.collector, BACKENDS, err))
 		return -1;
 	const char *collector = collector_not_seen(q->rig.collector);
@@ -105,7 +103,7 @@ static int open_rig(struct query_recording *q, struct error *err)
 
 static char *conditions_of(const struct query_recording *q)
 {
-	char *url = q->place.url ? query_url_shown(q->place.url) : NULL;
+	FREED char *url = q->place.url ? query_url_shown(q->place.url) : NULL;
 	json_t *all = json_pack("{s:s?, s:i, s:i, s:b, s:I, s:I, s:f, s:s?, s:b}", "url", url,
 				"scenario", (int)q->e.scenario, "executions", (int)q->e.executions,
 				"cold", (int)q->e.cold, "time_limit_ns",
@@ -118,7 +116,6 @@ static char *conditions_of(const struct query_recording *q)
 		json_object_set_new(all, "beside", json_string(q->beside));
 	char *text = json_dumps(all, JSON_COMPACT);
 	json_decref(all);
-	free(url);
 	return text;
 }
 
@@ -163,7 +160,7 @@ int query_recording_begin(struct query_recording *q, struct error *err)
 	const struct experiment *e = &q->e;
 	const char *driver = q->driver ? q->driver : e->driver_file;
 	size_t levels = e->cardinalities.count ? e->cardinalities.count : 1;
-	struct query_run r = { 0 };
+	SCOPED(query_run_release) struct query_run r = { 0 };
 	q->driver_file = driver ? realpath(driver, NULL) : NULL;
 	if (open_rig(q, err))
 		return -1;
@@ -178,7 +175,6 @@ int query_recording_begin(struct query_recording *q, struct error *err)
 		failed = recorder_begin(&q->to, &q->run, err) ||
 			 lab_add_query_run(q->to.lab, q->run.id, &r, err);
 	}
-	query_run_release(&r);
 	return failed ? -1 : 0;
 }
 
@@ -196,9 +192,8 @@ static int recall(struct query_recording *q, struct error *err)
 	q->driver = q->driver_file;
 	q->place.own_file = json_is_true(json_object_get(all, "own_file"));
 	if (q->url && url) {
-		char *given = query_url_shown(q->url);
+		FREED char *given = query_url_shown(q->url);
 		q->elsewhere = strcmp(given, url) != 0;
-		free(given);
 	} else if (url) {
 		q->url = q->place.recalled = xstrdup(url);
 	}

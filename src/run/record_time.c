@@ -39,7 +39,7 @@ static void describe_run(struct time_recording *t, size_t item, struct run *run)
 {
 	const struct time_command *c = &t->p->commands.items[item];
 	const char *not_seen = collector_not_seen(t->collector);
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	*run = (struct run){ .name = xstrdup(c->name),
 			     .command = xstrdup(c->text),
 			     .shell = t->p->shell.count ? xstrdup(t->shell_name) : NULL,
@@ -52,7 +52,6 @@ static void describe_run(struct time_recording *t, size_t item, struct run *run)
 		strbuf_printf(&text, "%sthe ledger (%s).", not_seen ? " Nor " : "",
 			      t->ledger_missing);
 	run->not_seen = text.length ? strbuf_detach(&text) : NULL;
-	strbuf_release(&text);
 	for (size_t i = 0; c->combination != SIZE_MAX && i < t->p->space.count; i++) {
 		const char *value = parameter_value(&t->p->space, c->combination, i);
 		array_push(&run->parameters, (struct parameter){ xstrdup(t->p->space.items[i].name),
@@ -120,7 +119,7 @@ int time_recording_run(struct time_recording *t, struct error *err)
 	/* orphans of a subject become tare's children, so that none escapes unseen */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	/* what the shell costs is measured first, where there is one */
-	word_list shell = { 0 };
+	FREED word_list shell = { 0 };
 	for (size_t i = 0; i < t->p->shell.count; i++)
 		array_push(&shell, t->p->shell.items[i]);
 	array_push(&shell, (char *)"-c");
@@ -130,7 +129,6 @@ int time_recording_run(struct time_recording *t, struct error *err)
 			     ? shell_calibrate(t->collector, plan, shell.items,
 					       SHELL_CALIBRATION_RUNS, &t->p->plan.shell, err)
 			     : 0;
-	array_release(&shell);
 	if (failed)
 		return -1;
 	failed = plan_run(t->collector, plan, &events, &at, err);

@@ -20,7 +20,7 @@ int study_load(struct lab *lab, int64_t run, enum study_length as, struct study_
 {
 	struct sedona_run *into = &in->runs[as];
 	struct run stored = { 0 };
-	execution_list list = { 0 };
+	FREED execution_list list = { 0 };
 	int failed = lab_get_run(lab, run, &stored, err) ||
 		     lab_get_executions(lab, run, LAB_PROCESSES, &list, err);
 	if (!failed) {
@@ -32,7 +32,6 @@ int study_load(struct lab *lab, int64_t run, enum study_length as, struct study_
 	}
 	for (size_t i = 0; i < list.count; i++)
 		execution_release(&list.items[i]);
-	array_release(&list);
 	run_release(&stored);
 	/* where the clock was set while they were taken, their order is all that is known */
 	bool stepped = false;
@@ -92,12 +91,11 @@ static int by_value(const void *a, const void *b)
 static uint64_t median_et(const struct sedona_run *r)
 {
 	size_t n = r->samples.count;
-	uint64_t *all = xcalloc(n + 1, sizeof *all);
+	FREED uint64_t *all = xcalloc(n + 1, sizeof *all);
 	for (size_t i = 0; i < n; i++)
 		all[i] = r->samples.items[i].et_ns;
 	qsort(all, n, sizeof *all, by_value);
 	uint64_t median = all[n / 2];
-	free(all);
 	return median;
 }
 
@@ -159,7 +157,7 @@ int study_make(struct lab *lab, const struct study_input *in, bool store, struct
 				  r->run, r->samples.count, plural);
 		else
 			error_set(err, EXIT_USAGE, "the %s run has %zu sample%s",
-				  study_length_name((enum study_length)l), r->samples.count,
+				  study_length_names[(enum study_length)l], r->samples.count,
 				  plural);
 		return error_hint(err, "a study takes %d or more, a good one some hundred",
 				  STUDY_LEAST);
@@ -174,12 +172,11 @@ int study_make(struct lab *lab, const struct study_input *in, bool store, struct
 	if (!s->machine || !store)
 		return 0;
 	/* what it takes the place of is noted before */
-	struct lab_cutoffs before = { 0 };
+	SCOPED(lab_cutoffs_release) struct lab_cutoffs before = { 0 };
 	int failed = lab_get_cutoffs(lab, &out->machine, &before, err);
 	out->replaced = before.study;
 	for (size_t i = 0; i < before.cutoffs.count; i++)
 		out->replaced_cutoffs += !before.cutoffs.items[i].edited;
-	lab_cutoffs_release(&before);
 	return failed || lab_add_study(lab, s, err) ? -1 : 0;
 }
 

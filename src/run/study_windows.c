@@ -49,8 +49,8 @@ static int load_record(struct lab *lab, const struct machine *m, struct study_wi
 static int find_machine(struct lab *lab, const struct machine *m, const struct study_windows *w,
 			struct study_input *in, struct error *err)
 {
-	lab_watch_list list = { 0 };
-	struct machine newest = { 0 };
+	FREED lab_watch_list list = { 0 };
+	SCOPED(machine_release) struct machine newest = { 0 };
 	char here[17], there[17];
 	int64_t last = 0; /* that was looked at */
 	machine_identity(m, here);
@@ -78,8 +78,6 @@ static int find_machine(struct lab *lab, const struct machine *m, const struct s
 				   row->id, was, is);
 		machine_release(&then);
 	}
-	machine_release(&newest);
-	array_release(&list);
 	return failed ? -1 : 0;
 }
 
@@ -135,14 +133,12 @@ static int cut(const bursts_list *parts, struct study_windows *w, struct study_i
 int study_cut_windows(struct lab *lab, struct study_windows *w, struct study_input *in,
 		      struct error *err)
 {
-	struct machine m = { 0 };
-	bursts_list parts = { 0 };
+	SCOPED(machine_release) struct machine m = { 0 };
+	FREED bursts_list parts = { 0 };
 	machine_read(&m);
 	int failed = load_record(lab, &m, w, &parts, err) || find_machine(lab, &m, w, in, err) ||
 		     cut(&parts, w, in, err);
 	for (size_t i = 0; i < parts.count; i++)
 		bursts_release(&parts.items[i]);
-	array_release(&parts);
-	machine_release(&m);
 	return failed ? -1 : 0;
 }

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "base/clock.h"

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "base/text.h"

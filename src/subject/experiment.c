@@ -1,6 +1,5 @@
 #include "subject/experiment.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

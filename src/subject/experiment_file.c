@@ -3,8 +3,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -455,7 +455,10 @@ static void sleep_is_a_timer(void **state)
 	run_closed(ARGV("sleep", "0.2"));
 	assert_true(x.ledger.subject.ns[LEDGER_TIMER] > 190000000);
 	assert_true(x.ledger.wall_ns[LEDGER_TIMER] > 190000000);
-	const struct ledger_entry *top = ledger_top_entry(&x.ledger, LEDGER_TIMER);
+	const struct ledger_entry *top = NULL;
+	for (size_t i = x.ledger.entries.count; i-- > 0;)
+		if (x.ledger.entries.items[i].cause == LEDGER_TIMER)
+			top = &x.ledger.entries.items[i];
 	assert_non_null(top);
 	assert_non_null(strstr(top->name, "nanosleep"));
 }

@@ -228,7 +228,7 @@ static void stacks_go_up_to_main(void **state)
 		struct depth d = depth_of(&p);
 		print_message("%s: %.0f samples, caller %ju, main %ju, complete %ju, limit %ju, "
 			      "broken %ju, lost %ju, tare itself %.1f ms\n",
-			      profile_stacks_name(p.stacks), all, (uintmax_t)d.caller,
+			      profile_stacks_names[p.stacks], all, (uintmax_t)d.caller,
 			      (uintmax_t)d.to_main, (uintmax_t)d.ends[STACK_COMPLETE],
 			      (uintmax_t)d.ends[STACK_LIMIT], (uintmax_t)d.ends[STACK_BROKEN],
 			      (uintmax_t)p.slices.items[0].lost,

@@ -185,6 +185,7 @@ export interface Execution {
   user_ns: number | null; // this execution's exec in the proportion of its ticks, noise below about 100 ms; absent where no tick fell on it
   system_ns: number | null; // the rest of its exec, likewise
   totals: { exec: number | null; user: number | null; system: number | null; run_delay: number | null; blkio_delay: number | null; min_flt: number | null; maj_flt: number | null; nvcsw: number | null; nivcsw: number | null; rchar: number | null; wchar: number | null; syscr: number | null; syscw: number | null; read_bytes: number | null; write_bytes: number | null; cancelled_write_bytes: number | null; rss_peak: number | null; processes: number | null; threads: number | null; };
+  switches_per_s: number | null; // the subject's context switches per second of its elapsed time
   overall: Overall; // What the counters of the whole system grew by.
   processes: Process[] | null; // What ran during it: up to 10 of each role, by time on a CPU.
   left_behind: number; // processes alive when the first one ended

@@ -30,7 +30,7 @@ void cutoffs_changes_here(const struct lab_cutoffs *c, const struct machine *now
 
 static void print_changes(const struct lab_cutoffs *c, const struct machine *now)
 {
-	cutoffs_change_list changes = { 0 };
+	SCOPED(cutoffs_changes_release) cutoffs_change_list changes = { 0 };
 	int64_t days;
 	cutoffs_changes_here(c, now, &changes);
 	if (changes.count)
@@ -53,7 +53,6 @@ static void print_changes(const struct lab_cutoffs *c, const struct machine *now
 		printf("They are %" PRId64 " days old.\n", days);
 	if (old || changes.count)
 		puts("'tare calibrate' makes a new study.");
-	cutoffs_changes_release(&changes);
 }
 
 /* ---- listing ---- */
@@ -125,9 +124,8 @@ static int print_list(void *options, const struct cmd_args *args, struct error *
 		return -1;
 	if (f->json) {
 		json_t *all = cutoffs_to_json(c, &f->machine);
-		char *text = json_dumps(all, JSON_INDENT(2));
+		FREED char *text = json_dumps(all, JSON_INDENT(2));
 		puts(text ? text : "{}");
-		free(text);
 		json_decref(all);
 	} else if (f->csv || f->markdown) {
 		print_table(c, f->csv ? TABLE_CSV : TABLE_MARKDOWN);

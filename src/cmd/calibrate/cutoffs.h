@@ -17,16 +17,6 @@ void cutoffs_changes_here(const struct lab_cutoffs *c, const struct machine *now
 
 /* docs/schema/cutoffs.schema.json, for `--json` and the exported file. now: this machine. */
 struct json_t *cutoffs_to_json(const struct lab_cutoffs *c, const struct machine *now);
-/* Parses such a text from any source. identity: of its machine; host: a name for it, for display.
- * made_at_ns: 0 if unknown. It does not check whether the lab would accept the cutoffs. EXIT_USAGE:
- * it is not such a text. */
-struct cutoffs_file {
-	int64_t made_at_ns;
-	char identity[17], host[64];
-	cutoff_list cutoffs;
-};
-int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into,
-		      struct error *err);
 
 /* ---- parts of the command; argv[0] is "cutoffs export" or the like ---- */
 

@@ -13,7 +13,6 @@
 #include "cmd/calibrate/cutoffs.h"
 #include "cmd/cmd.h"
 #include "collect/collect.h"
-#include "report/core/format.h"
 #include "report/core/json.h"
 
 #define KIND "cutoffs"
@@ -101,6 +100,12 @@ static int read_one(const json_t *item, size_t index, cutoff_list *into, struct 
 	return 0;
 }
 
+struct cutoffs_file {
+	int64_t made_at_ns;	     /* 0: unknown */
+	char identity[17], host[64]; /* of its machine; its name, for display */
+	cutoff_list cutoffs;
+};
+
 /* As format_iso8601() writes it; null where it is not known. */
 static int read_made_at(const json_t *value, struct cutoffs_file *into, struct error *err)
 {
@@ -145,7 +150,9 @@ static int read_all(const json_t *all, struct cutoffs_file *into, struct error *
 	return 0;
 }
 
-int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into, struct error *err)
+/* From any source. It does not check whether the lab would accept the cutoffs. */
+static int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into,
+			     struct error *err)
 {
 	json_error_t why;
 	json_t *all = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
@@ -164,8 +171,8 @@ int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into
 
 static int export_cutoffs(void *options, const struct cmd_args *args, struct error *err)
 {
-	struct machine now = { 0 };
-	struct lab_cutoffs c = { 0 };
+	SCOPED(machine_release) struct machine now = { 0 };
+	SCOPED(lab_cutoffs_release) struct lab_cutoffs c = { 0 };
 	if (args->operands.count > 1)
 		return error_set(err, EXIT_USAGE, "cutoffs export takes one FILE");
 	machine_read(&now);
@@ -173,17 +180,13 @@ static int export_cutoffs(void *options, const struct cmd_args *args, struct err
 	int failed = !lab || lab_get_cutoffs(lab, &now, &c, err);
 	if (!failed) {
 		json_t *all = cutoffs_to_json(&c, &now);
-		char *text = json_dumps(all, JSON_INDENT(2));
-		struct strbuf out = { 0 };
+		FREED char *text = json_dumps(all, JSON_INDENT(2));
+		SCOPED(strbuf_release) struct strbuf out = { 0 };
 		strbuf_printf(&out, "%s\n", text ? text : "{}");
 		failed = file_write(args->operands.count ? args->operands.items[0] : "-",
 				    strbuf_text(&out), out.length, err);
-		strbuf_release(&out);
-		free(text);
 		json_decref(all);
 	}
-	lab_cutoffs_release(&c);
-	machine_release(&now);
 	return failed ? -1 : EXIT_DONE;
 }
 
@@ -205,7 +208,7 @@ static int import_cutoffs(void *options, const struct cmd_args *args, struct err
 {
 	const struct import_options *o = options;
 	struct lab *lab;
-	struct machine now = { 0 };
+	SCOPED(machine_release) struct machine now = { 0 };
 	struct cutoffs_file file = { 0 };
 	char identity[17], shown[200];
 	size_t length;
@@ -233,7 +236,6 @@ static int import_cutoffs(void *options, const struct cmd_args *args, struct err
 		       file.cutoffs.count == 1 ? "" : "s");
 	array_release(&file.cutoffs);
 	free(text);
-	machine_release(&now);
 	return failed ? -1 : EXIT_DONE;
 }
 

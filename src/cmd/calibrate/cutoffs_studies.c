@@ -29,21 +29,20 @@ static struct table *studies_table(struct lab *lab, const lab_study_list *list)
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct lab_study_row *s = &list->items[i];
-		struct machine m = { 0 };
+		SCOPED(machine_release) struct machine m = { 0 };
 		struct error none = ERROR_INIT;
 		const char *host = s->machine && !lab_get_machine(lab, s->machine, &m, &none)
 					   ? machine_get(&m, "system.host")
 					   : NULL;
 		table_add_count(t, s->id);
 		table_add_date(t, s->made_at_ns);
-		table_add_text(t, study_source_name(s->source));
+		table_add_text(t, study_source_names[s->source]);
 		table_add_number(t, s->short_ns ? (double)s->short_ns : NAN);
 		table_add_number(t, s->long_ns ? (double)s->long_ns : NAN);
 		table_add_count(t, s->daemons);
 		table_add_count(t, s->cutoffs);
 		table_add_text(t, host);
 		table_add_count(t, s->in_force);
-		machine_release(&m);
 	}
 	return t;
 }
@@ -123,8 +122,8 @@ static int show(void *options, const struct cmd_args *args, struct error *err)
 	const struct studies_options *o = options;
 	const text_list *operands = &args->operands;
 	int64_t id = 0;
-	struct study s = { 0 };
-	struct machine m = { 0 };
+	SCOPED(study_release) struct study s = { 0 };
+	SCOPED(machine_release) struct machine m = { 0 };
 	struct study_input in = { .notice = cmd_notice };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
 	if (operands->count > 1)
@@ -144,8 +143,6 @@ static int show(void *options, const struct cmd_args *args, struct error *err)
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		free(is_l[l]);
 	study_input_release(&in);
-	machine_release(&m);
-	study_release(&s);
 	return failed ? -1 : EXIT_DONE;
 }
 
@@ -177,7 +174,7 @@ static int remove_studies(void *options, const struct cmd_args *args, struct err
 	/* none of them when one is wrong */
 	for (size_t i = 0; i < 2 * names->count && !failed; i++) {
 		bool found = true;
-		struct study s = { 0 };
+		SCOPED(study_release) struct study s = { 0 };
 		failed = cutoffs_parse_study(names->items[i % names->count], &id, err);
 		if (!failed && i >= names->count)
 			failed = lab_remove_study(lab, id, err);
@@ -185,7 +182,6 @@ static int remove_studies(void *options, const struct cmd_args *args, struct err
 			failed = lab_get_study(lab, NULL, id, &found, &s, err);
 		if (!failed && !found)
 			failed = error_set(err, EXIT_USAGE, "there is no study %" PRId64, id);
-		study_release(&s);
 	}
 	return failed ? -1 : EXIT_DONE;
 }

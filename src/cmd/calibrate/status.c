@@ -85,7 +85,7 @@ static void hint_at_others(const lab_watch_list *list, struct error *err)
 
 int calibrate_watch_status(const struct calibrate_options *o, struct error *err)
 {
-	lab_watch_list list = { 0 };
+	FREED lab_watch_list list = { 0 };
 	json_t *all = control_ask_lab(CONTROL_WATCH, o->lab, "status", err);
 	list_watches(o->lab, &list);
 	int failed = all ? 0 : -1;
@@ -109,7 +109,6 @@ int calibrate_watch_status(const struct calibrate_options *o, struct error *err)
 	}
 	fflush(stdout);
 	json_decref(all);
-	array_release(&list);
 	return failed;
 }
 
@@ -117,11 +116,10 @@ int calibrate_watch_stop(const struct calibrate_options *o, struct error *err)
 {
 	json_t *all = control_ask_lab(CONTROL_WATCH, o->lab, "stop", err);
 	if (!all) {
-		lab_watch_list list = { 0 };
+		FREED lab_watch_list list = { 0 };
 		list_watches(o->lab, &list);
 		if (err->code == EXIT_CHECK)
 			hint_at_others(&list, err);
-		array_release(&list);
 		return -1;
 	}
 	long long watch = control_number(all, "watch");

@@ -40,7 +40,7 @@ static int conclude(const struct calibrate_options *o, struct lab *lab, struct s
 		    struct error *err)
 {
 	const struct calibrate_display d = { .json = o->json, .plot = o->plot };
-	struct study_made m = { 0 };
+	SCOPED(study_made_release) struct study_made m = { 0 };
 	const struct study *s = &m.study;
 	int failed = study_make(lab, in, !o->no_store, &m, err);
 	if (!failed && !o->no_store && !s->machine && !o->quiet)
@@ -63,7 +63,6 @@ static int conclude(const struct calibrate_options *o, struct lab *lab, struct s
 			       m.replaced_cutoffs == 1 ? " holds" : "s hold", s->id,
 			       m.replaced_cutoffs == 1 ? "it" : "them");
 	}
-	study_made_release(&m);
 	study_input_release(in);
 	return failed;
 }
@@ -164,7 +163,7 @@ static void on_begun(void *context, const struct calibration *c)
 	const struct calibration_part *p = &c->parts[c->at];
 	char inc[32];
 	calibration_inc_name(p->want.length_ns, inc);
-	snprintf(a->label, sizeof a->label, "%s, %s run", inc, study_length_name(c->at));
+	snprintf(a->label, sizeof a->label, "%s, %s run", inc, study_length_names[c->at]);
 	progress_init(&a->progress, a->label, !a->quiet);
 	/* as if this tare had made those before, too: the time left is then right at once */
 	uint64_t before = p->want.length_ns * p->done, now = a->progress.begun_ns;

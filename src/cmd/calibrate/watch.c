@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/progress.h"
-#include "base/text.h"
 #include "cmd/calibrate/calibrate.h"
 #include "cmd/cmd.h"
 #include "report/core/json.h"

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "cmd/cmd.h"
@@ -54,7 +53,7 @@ static bool judge_new(const struct jitter_diff *d, uint64_t limit_ns)
 		text_duration((double)s->run_max_ns, 3, longest, sizeof longest);
 		text_display(s->name, name, sizeof name);
 		fprintf(stderr, "tare: new source %s (%s): up to %s, at least %s\n", name,
-			noise_class_name(s->class), longest, limit);
+			noise_class_names[s->class], longest, limit);
 		bad = true;
 	}
 	return bad;

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

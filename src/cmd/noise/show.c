@@ -1,10 +1,8 @@
 /* tare noise show: runs of noise, found and printed. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/noise/noise.h"
 #include "collect/collect.h"

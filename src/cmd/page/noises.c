@@ -26,7 +26,7 @@ int page_noise_add(struct page *p, struct lab *lab, struct loaded_run *run, size
 		   struct error *err)
 {
 	const struct noise_view view = loaded_noise(run);
-	struct loaded_run base = { 0 };
+	SCOPED(loaded_run_release) struct loaded_run base = { 0 };
 	struct jitter_diff d = { 0 };
 	int64_t id = 0;
 	(void)runs;
@@ -41,6 +41,5 @@ int page_noise_add(struct page *p, struct lab *lab, struct loaded_run *run, size
 	page_add_noise(p, &view, based ? &baseline : NULL, based ? &d : NULL);
 	if (based)
 		jitter_diff_release(&d);
-	loaded_run_release(&base);
 	return 0;
 }

@@ -53,7 +53,7 @@ static int add_commands(struct page *p, struct lab *lab, const struct page_reque
 			const id_list *runs, struct error *err)
 {
 	struct load_options how = run_kinds[SUBJECT_COMMAND].page_options;
-	loaded_list list = { 0 };
+	SCOPED(loaded_release) loaded_list list = { 0 };
 	size_t first = page_section_count(p);
 	int failed = 0;
 	how.cutoffs = request->cutoffs;
@@ -62,7 +62,6 @@ static int add_commands(struct page *p, struct lab *lab, const struct page_reque
 			 page_times_add(p, lab, &list.items[i], runs->count, err);
 	if (!failed && list.count > 1)
 		failed = page_times_compare(p, &list, first, request->reference, err);
-	loaded_release(&list);
 	return failed;
 }
 
@@ -71,7 +70,7 @@ static int add_runs(struct page *p, struct lab *lab, enum subject_kind kind, con
 		    struct error *err)
 {
 	const struct run_kind *k = &run_kinds[kind];
-	struct loaded_run first = { 0 };
+	SCOPED(loaded_run_release) struct loaded_run first = { 0 };
 	size_t at = 0;
 	int failed = 0;
 	for (size_t i = 0; i < runs->count && !failed; i++) {
@@ -87,7 +86,6 @@ static int add_runs(struct page *p, struct lab *lab, enum subject_kind kind, con
 			k->compare_on_page(p, at, &first, &run);
 		loaded_run_release(&run);
 	}
-	loaded_run_release(&first);
 	return failed ? -1 : 0;
 }
 
@@ -95,20 +93,19 @@ int cmd_make_page(struct lab *lab, const struct page_request *request, struct pa
 		  struct error *err)
 {
 	id_list by_kind[SUBJECT_KINDS] = { 0 }, runs = { 0 }, studies = { 0 };
-	struct strbuf title = { 0 };
+	SCOPED(strbuf_release) struct strbuf title = { 0 };
 	word_list names = { 0 };
 	struct page *p = NULL;
 	take_once(&request->runs, &runs);
 	take_once(&request->studies, &studies);
 	int failed = 0;
 	for (size_t i = 0; i < runs.count && !failed; i++) {
-		struct run run = { 0 };
+		SCOPED(run_release) struct run run = { 0 };
 		failed = lab_get_run(lab, runs.items[i], &run, err);
 		if (!failed) {
 			array_push(&by_kind[run.kind], runs.items[i]);
 			array_push(&names, xstrdup(run.name ? run.name : "a run"));
 		}
-		run_release(&run);
 	}
 	put_title(&names, &title);
 	words_release(&names);
@@ -126,7 +123,6 @@ int cmd_make_page(struct lab *lab, const struct page_request *request, struct pa
 		array_release(&by_kind[i]);
 	array_release(&runs);
 	array_release(&studies);
-	strbuf_release(&title);
 	if (failed) {
 		page_free(p);
 		return -1;

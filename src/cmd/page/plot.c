@@ -114,9 +114,8 @@ static int choose_target(const struct plot_options *o, struct target *t, struct 
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			return error_set(err, EXIT_USAGE,
 					 "plot: a control character in the name of the file");
-	char *shown = text_utf8(name);
+	FREED char *shown = text_utf8(name);
 	bool valid = strcmp(shown, name) == 0;
-	free(shown);
 	if (!valid)
 		return error_set(err, EXIT_USAGE, "plot: the name of the file is no UTF-8");
 	if (!*name || length > 200)
@@ -185,9 +184,8 @@ static void workshop_close(struct workshop *w, const struct target *t)
 	const char *names[] = { t->data_name, t->script_name, t->picture_name };
 	invoker_begin();
 	for (size_t i = 0; w->directory && i < sizeof names / sizeof *names; i++) {
-		char *path = within(w, names[i]);
+		FREED char *path = within(w, names[i]);
 		unlink(path);
-		free(path);
 	}
 	if (w->directory)
 		rmdir(w->directory);
@@ -250,10 +248,10 @@ static int draw(const struct target *t, const struct strbuf *data, const struct 
 	struct workshop w;
 	int failed = workshop_open(&w, err), status = 0;
 	if (!failed) {
-		char *local = joined(".", "/", t->script_name);
+		FREED char *local = joined(".", "/", t->script_name);
 		char *data_path = within(&w, t->data_name),
 		     *script_path = within(&w, t->script_name);
-		char *path = within(&w, t->picture_name);
+		FREED char *path = within(&w, t->picture_name);
 		failed = file_write(data_path, strbuf_text(data), data->length, err) ||
 			 file_write(script_path, strbuf_text(script), script->length, err);
 		pid_t pid = failed ? -1 : fork();
@@ -271,10 +269,8 @@ static int draw(const struct target *t, const struct strbuf *data, const struct 
 		invoker_end();
 		if (!failed && (!*picture || !*length))
 			failed = say_failure(&w, 0, err);
-		free(local);
 		free(data_path);
 		free(script_path);
-		free(path);
 	}
 	workshop_close(&w, t);
 	return failed;
@@ -285,11 +281,10 @@ static int draw(const struct target *t, const struct strbuf *data, const struct 
 static int write_named(const struct target *t, const char *name, const char *bytes, size_t length,
 		       struct error *err)
 {
-	char *path = joined(t->directory, "", name);
+	FREED char *path = joined(t->directory, "", name);
 	int failed = file_write(path, bytes, length, err);
 	if (failed)
 		error_hint(err, "is there such a directory, and may you write to it?");
-	free(path);
 	return failed;
 }
 
@@ -338,7 +333,7 @@ static int plot(void *options, const struct cmd_args *args, struct error *err)
 	struct target t = { 0 };
 	const struct plot_kind *kind = NULL;
 	struct chart *c = chart_new();
-	struct strbuf data = { 0 }, script = { 0 };
+	SCOPED(strbuf_release) struct strbuf data = { 0 }, script = { 0 };
 	int failed = 0;
 	for (size_t i = 0; i + (asked ? 1 : 0) < words->count; i++)
 		array_push(&o->runs, words->items[i]);
@@ -364,15 +359,11 @@ static int plot(void *options, const struct cmd_args *args, struct error *err)
 		const char *const names[] = { t.picture_name, t.data_name, t.script_name };
 		static const char *const before[] = { "tare: wrote ", ", ", " and " };
 		for (size_t i = 0; !failed && t.directory && isatty(STDERR_FILENO) && i < 3; i++) {
-			char *path = joined(t.directory, "", names[i]);
-			char *shown = text_shell_quoted(path);
+			FREED char *path = joined(t.directory, "", names[i]);
+			FREED char *shown = text_shell_quoted(path);
 			fprintf(stderr, "%s%s%s", before[i], shown, i == 2 ? "\n" : "");
-			free(shown);
-			free(path);
 		}
 	}
-	strbuf_release(&data);
-	strbuf_release(&script);
 	chart_free(c);
 	char *const owned[] = { t.directory, t.stem, t.data_name, t.script_name, t.picture_name };
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
@@ -431,11 +422,10 @@ int cmd_plot(struct lab_access *lab, int argc, char **argv)
 		LAB_OPTION(lab, "the lab to read"),
 		{ 0 }
 	};
-	struct strbuf about = { 0 };
+	SCOPED(strbuf_release) struct strbuf about = { 0 };
 	put_about(&about);
 	int code = cmd_run("tare plot [OPTIONS] [RUN...] [KIND] -o FILE", strbuf_text(&about),
 			   specs, argc, argv, plot, &o);
 	array_release(&o.runs);
-	strbuf_release(&about);
 	return code;
 }

@@ -26,7 +26,7 @@ enum time_figure { SAMPLES, HISTOGRAM, DENSITY, LEDGER, DUAL, COMPARE, SIGMA };
 static int make_time(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
 	enum emp_measure m = compared_measures[o->measure];
-	loaded_list list = { 0 };
+	SCOPED(loaded_release) loaded_list list = { 0 };
 	const struct load_options how = { .detail = which == LEDGER ? LAB_PROCESSES : LAB_ROWS };
 	int failed = cmd_load_runs(o->lab, &o->runs, o->together, &how, &list, err);
 	if (!failed) {
@@ -56,7 +56,6 @@ static int make_time(const struct plot_options *o, int which, struct chart *c, s
 		}
 		free(v);
 	}
-	loaded_release(&list);
 	return failed;
 }
 
@@ -93,7 +92,7 @@ static int find_base(struct lab *lab, const struct plot_options *o, const struct
 
 static int make_noise(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
-	struct loaded_run l = { 0 }, base = { 0 };
+	SCOPED(loaded_run_release) struct loaded_run l = { 0 }, base = { 0 };
 	struct lab *lab = NULL;
 	int64_t id = 0;
 	int failed = !(lab = lab_access_open(o->lab, err)) ||
@@ -107,8 +106,6 @@ static int make_noise(const struct plot_options *o, int which, struct chart *c, 
 		failed = which == DETOURS ? chart_noise(c, &v, base.run.id ? &b : NULL, err)
 					  : chart_sources(c, &v, top_of(o), err);
 	}
-	loaded_run_release(&base);
-	loaded_run_release(&l);
 	return failed;
 }
 
@@ -118,21 +115,19 @@ enum profile_figure { FUNCTIONS, SYSTEM };
 
 static int make_profile(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
-	struct loaded_run l = { 0 };
+	SCOPED(loaded_run_release) struct loaded_run l = { 0 };
 	const struct profile_filter_options all = { 0 };
 	struct lab *lab = lab_access_open(o->lab, err);
 	int failed = !lab || profile_load_named(&l, lab, first_run(o), &all, err);
 	struct profile_subject s = loaded_profile(&l);
 	if (!failed && which == FUNCTIONS) {
-		struct sleepy_view v = { 0 };
+		SCOPED(sleepy_view_release) struct sleepy_view v = { 0 };
 		sleepy_aggregate(&l.profile, SLEEPY_FUNCTION, &(struct sleepy_filter)SLEEPY_ALL,
 				 false, &v);
 		failed = chart_functions(c, &s, &v, top_of(o), err);
-		sleepy_view_release(&v);
 	} else if (!failed) {
 		failed = chart_system(c, &s, err);
 	}
-	loaded_run_release(&l);
 	return failed;
 }
 
@@ -166,7 +161,7 @@ static int choose_query(const struct plot_options *o, const struct query_run *q,
 static int make_query(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
 	struct lab *lab = NULL;
-	struct loaded_run l = { 0 };
+	SCOPED(loaded_run_release) struct loaded_run l = { 0 };
 	int64_t id;
 	uint32_t query;
 	int failed = !(lab = lab_access_open(o->lab, err)) ||
@@ -183,7 +178,6 @@ static int make_query(const struct plot_options *o, int which, struct chart *c, 
 			error_hint(err, "--query NUM shows those of one query");
 		}
 	}
-	loaded_run_release(&l);
 	return failed;
 }
 
@@ -198,7 +192,7 @@ static int draw_study(const struct plot_options *o, int which, const struct stud
 	enum study_length l = o->long_run ? STUDY_LONG : STUDY_SHORT;
 	if (!s->runs[l].present)
 		return error_set(err, EXIT_USAGE, "study %" PRId64 " has no %s run", s->id,
-				 study_length_name(l));
+				 study_length_names[l]);
 	if (!is_l[l])
 		return error_set(err, EXIT_USAGE,
 				 "the samples of study %" PRId64
@@ -212,9 +206,9 @@ static int draw_study(const struct plot_options *o, int which, const struct stud
 static int make_study(const struct plot_options *o, int which, struct chart *c, struct error *err)
 {
 	struct lab *lab = NULL;
-	struct study s = { 0 };
-	struct machine m = { 0 };
-	struct study_input in = { .notice = cmd_notice };
+	SCOPED(study_release) struct study s = { 0 };
+	SCOPED(machine_release) struct machine m = { 0 };
+	SCOPED(study_input_release) struct study_input in = { .notice = cmd_notice };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
 	int64_t id = 0; /* the newest of this machine */
 	int failed = !(lab = lab_access_open(o->lab, err)) ||
@@ -224,9 +218,6 @@ static int make_study(const struct plot_options *o, int which, struct chart *c, 
 		     draw_study(o, which, &s, &m, &in, is_l, c, err);
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		free(is_l[l]);
-	study_input_release(&in);
-	machine_release(&m);
-	study_release(&s);
 	return failed;
 }
 
@@ -371,12 +362,11 @@ int plot_kind_choose(const struct plot_options *o, const struct plot_kind *asked
 	else if (several && !k->several)
 		error_set(err, EXIT_USAGE, "plot: '%s' shows one run, not several", k->name);
 	if (*err->text) {
-		struct strbuf names = { 0 };
+		SCOPED(strbuf_release) struct strbuf names = { 0 };
 		for (k = plot_kinds; k->name; k++)
 			if (k->of == of)
 				strbuf_printf(&names, "%s%s", names.length ? ", " : "", k->name);
 		error_hint(err, "what fits: %s", strbuf_text(&names));
-		strbuf_release(&names);
 		return -1;
 	}
 	*into = k;

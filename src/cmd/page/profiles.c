@@ -41,12 +41,11 @@ void page_profile_compare(struct page *p, size_t first, const struct loaded_run 
 {
 	const struct profile_subject a = loaded_profile(before), b = loaded_profile(after);
 	struct sleepy_view of_a, of_b;
-	struct sleepy_diff d = { 0 };
+	SCOPED(sleepy_diff_release) struct sleepy_diff d = { 0 };
 	sleepy_aggregate(a.profile, SLEEPY_FUNCTION, NULL, false, &of_a);
 	sleepy_aggregate(b.profile, SLEEPY_FUNCTION, NULL, false, &of_b);
 	sleepy_compare(&of_a, &of_b, a.profile->hz, b.profile->hz, &d);
 	page_compare_profiles(p, first, page_section_count(p) - 1, &a, &b, &d);
-	sleepy_diff_release(&d);
 	sleepy_view_release(&of_a);
 	sleepy_view_release(&of_b);
 }

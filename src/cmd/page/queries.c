@@ -12,7 +12,7 @@ static int add_ledger(struct lab *lab, const struct loaded_run *l, size_t at, le
 {
 	const struct query_at *a = &l->queries.at.items[at];
 	struct ttp_ledger mean = { .query = a->query, .cardinality = a->cardinality };
-	execution_list list = { 0 };
+	FREED execution_list list = { 0 };
 	int failed = lab_get_query_ledger(lab, l->run.id, a->query, a->cardinality, &list, err);
 	const struct execution **kept = xcalloc(list.count + 1, sizeof *kept);
 	size_t n = ttp_kept_ledgers(&l->queries, &l->ttp, at, list.items, list.count, kept);
@@ -23,7 +23,6 @@ static int add_ledger(struct lab *lab, const struct loaded_run *l, size_t at, le
 	free(kept);
 	for (size_t i = 0; i < list.count; i++)
 		execution_release(&list.items[i]);
-	array_release(&list);
 	return failed;
 }
 
@@ -31,17 +30,16 @@ void page_queries_compare(struct page *p, size_t first, const struct loaded_run 
 			  const struct loaded_run *other)
 {
 	const struct query_view a = loaded_queries(base), b = loaded_queries(other);
-	struct ttp_comparison c = { 0 };
+	SCOPED(ttp_comparison_release) struct ttp_comparison c = { 0 };
 	ttp_compare(&base->queries, &base->ttp, &other->queries, &other->ttp, TTP_TIMES, &c);
 	page_compare_queries(p, first, page_section_count(p) - 1, &a, &b, &c);
-	ttp_comparison_release(&c);
 }
 
 int page_queries_add(struct page *p, struct lab *lab, struct loaded_run *l, size_t runs,
 		     struct error *err)
 {
 	const struct query_view view = loaded_queries(l);
-	ledger_list ledgers = { 0 };
+	FREED ledger_list ledgers = { 0 };
 	(void)runs;
 	int failed = 0;
 	for (size_t i = 0; l->stored && !l->queries.imported && i < l->queries.at.count &&
@@ -50,6 +48,5 @@ int page_queries_add(struct page *p, struct lab *lab, struct loaded_run *l, size
 		failed = !l->ttp.at[i].drop && add_ledger(lab, l, i, &ledgers, err);
 	if (!failed)
 		page_add_query(p, &view, ledgers.items, ledgers.count);
-	array_release(&ledgers);
 	return failed ? -1 : 0;
 }

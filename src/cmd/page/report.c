@@ -37,7 +37,7 @@ static void add_run(id_list *list, int64_t id)
 static int add_named(struct lab *lab, const char *name, bool together, id_list *list,
 		     struct error *err)
 {
-	struct run run = { 0 };
+	SCOPED(run_release) struct run run = { 0 };
 	run_list runs = { 0 };
 	int64_t id;
 	if (run_find(lab, name, LAB_ALL_KINDS, &id, err))
@@ -51,7 +51,6 @@ static int add_named(struct lab *lab, const char *name, bool together, id_list *
 		run_release(&runs.items[i]);
 	}
 	array_release(&runs);
-	run_release(&run);
 	return failed;
 }
 
@@ -83,7 +82,7 @@ static int make_request(struct lab *lab, const struct report_options *o, const t
 
 static int write_page(const struct report_options *o, const struct page *p, struct error *err)
 {
-	struct strbuf out = { 0 };
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	const char *to = o->output ? o->output : "-";
 	if (o->json) {
 		page_json(p, &out);
@@ -98,7 +97,6 @@ static int write_page(const struct report_options *o, const struct page *p, stru
 		fprintf(stderr, "tare: wrote %s, %s\n", shown, size);
 		free(shown);
 	}
-	strbuf_release(&out);
 	return failed;
 }
 

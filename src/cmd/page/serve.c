@@ -120,7 +120,7 @@ static int answer(void *context, const struct request *r, struct strbuf *out, st
 
 static int check_studies(struct lab *lab, const struct request *r, struct error *err)
 {
-	lab_study_list studies = { 0 };
+	FREED lab_study_list studies = { 0 };
 	int status = lab_list_studies(lab, &studies, err) ? 503 : 0;
 	for (size_t i = 0; i < r->studies.count && !status; i++) {
 		bool found = false;
@@ -133,7 +133,6 @@ static int check_studies(struct lab *lab, const struct request *r, struct error 
 			status = 404;
 		}
 	}
-	array_release(&studies);
 	return status;
 }
 
@@ -201,7 +200,7 @@ static int states(void *context, struct serve_state *list, size_t count, uint64_
 		struct run run = { 0 };
 		list[i].found = !lab_get_run(lab, list[i].run, &run, &none) &&
 				!lab_stamp_run(lab, list[i].run, &list[i].stamp, &none);
-		list[i].status = run_status_name(run.status);
+		list[i].status = run_status_names[run.status];
 		run_release(&run);
 		if (!list[i].found && none.code != EXIT_USAGE) {
 			*err = none;

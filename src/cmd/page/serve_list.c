@@ -29,7 +29,7 @@ static json_t *list_row(const struct run *run, const struct run_summary_row *s)
 	json_t *o = json_pack("{s:I, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "id",
 			      (json_int_t)run->id, "kind", kinds[run->kind], "name",
 			      json_text(run->name), "command", json_text(run->command), "tags",
-			      json_text(run->tags), "status", run_status_name(run->status),
+			      json_text(run->tags), "status", run_status_names[run->status],
 			      "started_at", json_date(run->started_at_ns), "ended_at",
 			      json_date(run->ended_at_ns), "executions",
 			      executes ? json_integer(s->executions) : json_null(),
@@ -52,9 +52,9 @@ int serve_list(struct lab *lab, const struct request *r, struct strbuf *out, str
 	};
 	_Static_assert(sizeof orders / sizeof *orders == SORTS && (int)SORTS == (int)LAB_ORDERS,
 		       "what may be asked for is what the lab can do");
-	run_list runs = { 0 };
-	run_count_list counts = { 0 };
-	lab_study_list studies = { 0 };
+	FREED run_list runs = { 0 };
+	FREED run_count_list counts = { 0 };
+	FREED lab_study_list studies = { 0 };
 	/* one more than wanted says whether there are more */
 	struct lab_search search = { .like = r->like,
 				     .before = r->before,
@@ -74,7 +74,7 @@ int serve_list(struct lab *lab, const struct request *r, struct strbuf *out, str
 					      json_pack("{s:I, s:o, s:s, s:I, s:I}", "id",
 							(json_int_t)s->id, "made_at",
 							json_date(s->made_at_ns), "source",
-							study_source_name(s->source), "daemons",
+							study_source_names[s->source], "daemons",
 							(json_int_t)s->daemons, "cutoffs",
 							(json_int_t)s->cutoffs));
 		}
@@ -85,8 +85,5 @@ int serve_list(struct lab *lab, const struct request *r, struct strbuf *out, str
 	}
 	for (size_t i = 0; i < runs.count; i++)
 		run_release(&runs.items[i]);
-	array_release(&runs);
-	array_release(&counts);
-	array_release(&studies);
 	return failed ? -1 : 0;
 }

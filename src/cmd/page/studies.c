@@ -8,9 +8,9 @@
 
 int cmd_page_study(struct page *p, struct lab *lab, int64_t id, struct error *err)
 {
-	struct study s = { 0 };
-	struct machine machine = { 0 };
-	struct study_input in = { .notice = cmd_notice };
+	SCOPED(study_release) struct study s = { 0 };
+	SCOPED(machine_release) struct machine machine = { 0 };
+	SCOPED(study_input_release) struct study_input in = { .notice = cmd_notice };
 	struct page_samples samples[STUDY_LENGTHS] = { 0 };
 	bool *is_l[STUDY_LENGTHS] = { 0 };
 	int failed = cutoffs_get_study(lab, id, &s, &machine, err) ||
@@ -22,8 +22,5 @@ int cmd_page_study(struct page *p, struct lab *lab, int64_t id, struct error *er
 		page_add_study(p, &s, machine.facts.count ? &machine : NULL, samples);
 	for (int l = 0; l < STUDY_LENGTHS; l++)
 		free(is_l[l]);
-	study_input_release(&in);
-	machine_release(&machine);
-	study_release(&s);
 	return failed ? -1 : 0;
 }

@@ -24,9 +24,8 @@ int page_times_add(struct page *p, struct lab *lab, struct loaded_run *l, size_t
 {
 	struct loading loading = { .lab = lab, .err = err };
 	const struct page_traces traces = { .load = load_trace, .context = &loading };
-	struct run_view *view = loaded_views(&(loaded_list){ .items = l, .count = 1 });
+	FREED struct run_view *view = loaded_views(&(loaded_list){ .items = l, .count = 1 });
 	page_add_time(p, view, runs, &traces);
-	free(view);
 	/* what comparisons do not need is much of many runs */
 	for (size_t i = 0; i < l->executions.count; i++) {
 		array_release(&l->executions.items[i].processes);

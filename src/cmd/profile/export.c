@@ -1,5 +1,4 @@
 /* tare profile export: for other programs. */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

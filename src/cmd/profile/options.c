@@ -1,8 +1,6 @@
 /* What tare profile record and start are told. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -279,11 +277,11 @@ static char *conditions_of(const struct profile_options *o)
 	if (o->cpus)
 		cpus_text(o->chosen.items, o->chosen.count, &cpus);
 	json_t *all = json_pack("{s:s, s:s, s:I, s:I, s:b, s:b, s:b, s:b}", "event",
-				profile_mode_name(s->mode), "stacks",
-				profile_stacks_name(s->stacks), "slice_ns", (json_int_t)o->slice_ns,
-				"duration_ns", (json_int_t)o->duration_ns, "user_only",
-				(int)s->no_kernel, "background", (int)o->background, "lines",
-				(int)!o->no_lines, "code", (int)!o->no_code);
+				profile_mode_names[s->mode], "stacks",
+				profile_stacks_names[s->stacks], "slice_ns",
+				(json_int_t)o->slice_ns, "duration_ns", (json_int_t)o->duration_ns,
+				"user_only", (int)s->no_kernel, "background", (int)o->background,
+				"lines", (int)!o->no_lines, "code", (int)!o->no_code);
 	if (s->hz)
 		json_object_set_new(all, "frequency", json_integer(s->hz));
 	if (o->cpus)

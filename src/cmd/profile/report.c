@@ -4,10 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/profile/profile.h"
@@ -146,7 +144,7 @@ static int no_samples(const struct profile_filter_options *f, struct error *err)
 	if (by == SLEEPY_SYSTEM)
 		return -1;
 	return error_hint(err, "'tare profile report --by %s' lists what there is",
-			  sleepy_by_name(by));
+			  sleepy_by_names[by]);
 }
 
 /* An empty profile has nothing, whatever is asked for: that is no mistake. */

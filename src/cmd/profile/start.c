@@ -8,10 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/interrupt.h"
-#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/profile/profile.h"
 #include "report/core/json.h"

@@ -36,7 +36,7 @@ static void describe(const struct experiment *e)
 static int check(void *options, const struct cmd_args *args, struct error *err)
 {
 	const struct check_options *o = options;
-	struct experiment e = { 0 };
+	SCOPED(experiment_release) struct experiment e = { 0 };
 	double scale;
 	if (args->operands.count != 1)
 		return error_set(err, EXIT_USAGE, "query check: one experiment, not %zu",
@@ -52,7 +52,6 @@ static int check(void *options, const struct cmd_args *args, struct error *err)
 			       e.queries.items[i].sql);
 	else
 		describe(&e);
-	experiment_release(&e);
 	return EXIT_DONE;
 }
 

@@ -17,12 +17,10 @@ static int compare(void *options, const struct cmd_args *args, struct error *err
 {
 	const struct compare_options *o = options;
 	const text_list *names = &args->operands;
-	const struct query_style style = {
-		.width = cmd_columns(), .colour = cmd_colour(), .ascii = !cmd_utf8(), .all = o->all
-	};
+	const struct query_style style = { .style = cmd_plot_style(), .all = o->all };
 	struct lab *lab = NULL;
 	struct loaded_run base = { 0 }, other = { 0 };
-	struct ttp_comparison c = { 0 };
+	SCOPED(ttp_comparison_release) struct ttp_comparison c = { 0 };
 	struct strbuf out = { 0 };
 	int64_t ids[2];
 	int code = -1;
@@ -44,7 +42,6 @@ static int compare(void *options, const struct cmd_args *args, struct error *err
 		if (o->fail && !c.compared)
 			fprintf(stderr, "tare: nothing could be compared\n");
 	}
-	ttp_comparison_release(&c);
 	loaded_run_release(&base);
 	loaded_run_release(&other);
 	return code;

@@ -60,7 +60,7 @@ static int store(const struct import_options *o, const struct query_run *q, stru
 static int import(void *options, const struct cmd_args *args, struct error *err)
 {
 	struct import_options *o = options;
-	struct query_run q = { 0 };
+	SCOPED(query_run_release) struct query_run q = { 0 };
 	struct lab *lab = NULL;
 	char shown[200];
 	size_t length = 0;
@@ -76,7 +76,7 @@ static int import(void *options, const struct cmd_args *args, struct error *err)
 		cmd_read_file(o->file, READ_ALL, "query import: cannot read ", shown, &length, err);
 	if (!text)
 		return -1;
-	char *line = cmd_line(args->argc, args->argv);
+	FREED char *line = cmd_line(args->argc, args->argv);
 	int failed = imported_queries_read(text, length, o->tick_ns, &q, err);
 	if (failed) {
 		error_prefix(err, "import of %s, nothing was stored", shown);
@@ -88,8 +88,6 @@ static int import(void *options, const struct cmd_args *args, struct error *err)
 		snprintf(q.dbms, sizeof q.dbms, "%s", o->dbms ? o->dbms : "?");
 		failed = !(lab = lab_access_open(o->lab, err)) || store(o, &q, lab, line, err);
 	}
-	query_run_release(&q);
-	free(line);
 	free(text);
 	return failed ? -1 : EXIT_DONE;
 }

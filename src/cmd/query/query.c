@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/text.h"
 #include "cmd/cmd.h"
 
 int cmd_query(struct lab_access *lab, int argc, char **argv)
@@ -49,9 +48,8 @@ int query_experiment(const char *name, double scale, struct experiment *into, st
 	if (!text)
 		return error_hint(err, "the built-in ones are quick, onepass and tpch");
 	const char *slash = strrchr(name, '/');
-	char *directory = slash ? xstrndup(name, (size_t)(slash - name)) : xstrdup(".");
+	FREED char *directory = slash ? xstrndup(name, (size_t)(slash - name)) : xstrdup(".");
 	int failed = experiment_parse(text, length, *directory ? directory : "/", into, err);
-	free(directory);
 	free(text);
 	return failed ? error_prefix(err, "%s", shown) : 0;
 }

@@ -162,7 +162,7 @@ static char *command_line(const struct cmd_args *args)
 {
 	int argc = args->argc;
 	char **argv = args->argv;
-	char **shown = xcalloc((size_t)argc + 1, sizeof *shown);
+	FREED char **shown = xcalloc((size_t)argc + 1, sizeof *shown);
 	for (int i = 0; i < argc; i++) {
 		bool is_url = strstr(argv[i], "://") || strncmp(argv[i], "odbc:", 5) == 0;
 		shown[i] = is_url ? query_url_shown(argv[i]) : xstrdup(argv[i]);
@@ -170,7 +170,6 @@ static char *command_line(const struct cmd_args *args)
 	char *line = cmd_line(argc, shown);
 	for (int i = 0; i < argc; i++)
 		free(shown[i]);
-	free(shown);
 	return line;
 }
 
@@ -224,10 +223,9 @@ static int finish(struct session *s, int failed, struct error *err)
 	int failed_late = query_recording_end(q, failed, err, &late);
 	if (!failed_late && q->run.id && (q->stored || !failed)) {
 		const struct load_options how = { .paper = s->o->display.paper };
-		struct loaded_run l = { 0 };
+		SCOPED(loaded_run_release) struct loaded_run l = { 0 };
 		failed_late = run_load(&l, q->to.lab, q->run.id, &how, &late) ||
 			      query_print(q->to.lab, &l, &s->o->display, s->quiet, &late);
-		loaded_run_release(&l);
 	}
 	if (failed_late)
 		code = cmd_fail(&late);
@@ -338,7 +336,7 @@ int query_record(struct lab_access *lab, int argc, char **argv)
 	struct record_options o = {
 		.display.lab = lab, .seed = -1, .scenario = NOT_GIVEN, .limit_ns = NO_LIMIT_GIVEN
 	};
-	spec_list specs = { 0 };
+	FREED spec_list specs = { 0 };
 	record_specs(&specs, &o);
 	int code = cmd_run(
 		RECORD_USAGE,
@@ -347,20 +345,18 @@ int query_record(struct lab_access *lab, int argc, char **argv)
 		"sqlite:FILE, postgresql://..., mariadb://... or odbc:DSN=...\n",
 		specs.items, argc, argv, run_session, &o);
 	array_release(&o.statements);
-	array_release(&specs);
 	return code;
 }
 
 int query_resume(struct lab_access *lab, int argc, char **argv)
 {
 	struct record_options o = { .display.lab = lab, .resume = true };
-	spec_list specs = { 0 };
+	FREED spec_list specs = { 0 };
 	common_specs(&specs, &o);
 	int code = cmd_run(
 		"tare query resume [OPTIONS] [RUN] [DATABASE]",
 		"Goes on with a run that was interrupted, killed or paused (default: the newest):\n"
 		"what is stored is not executed again. DATABASE where it needs a password.\n",
 		specs.items, argc, argv, run_session, &o);
-	array_release(&specs);
 	return code;
 }

@@ -68,10 +68,7 @@ bool query_to_stdout(const struct query_display *d)
 
 static struct query_style style_of(const struct query_display *d)
 {
-	return (struct query_style){ .width = cmd_columns(),
-				     .lines = (size_t)cmd_lines(),
-				     .colour = cmd_colour(),
-				     .ascii = !cmd_utf8(),
+	return (struct query_style){ .style = cmd_plot_style(),
 				     .all = d->all,
 				     .plans = d->plans,
 				     .model = d->model,
@@ -203,7 +200,7 @@ static int report(void *options, const struct cmd_args *args, struct error *err)
 {
 	const struct query_display *d = options;
 	const text_list *operands = &args->operands;
-	struct loaded_run l = { 0 };
+	SCOPED(loaded_run_release) struct loaded_run l = { 0 };
 	const struct load_options how = { .paper = d->paper };
 	int64_t id;
 	if (query_display_check(d, err))
@@ -216,14 +213,13 @@ static int report(void *options, const struct cmd_args *args, struct error *err)
 		     run_find(lab, operands->count ? operands->items[0] : "last",
 			      LAB_OF(SUBJECT_QUERY), &id, err) ||
 		     run_load(&l, lab, id, &how, err) || query_print(lab, &l, d, false, err);
-	loaded_run_release(&l);
 	return failed ? -1 : EXIT_DONE;
 }
 
 int query_report(struct lab_access *lab, int argc, char **argv)
 {
 	struct query_display d = { .lab = lab };
-	spec_list specs = { 0 };
+	FREED spec_list specs = { 0 };
 	query_display_specs(&specs, &d);
 	cmd_add_specs(&specs, &(struct option_spec){ 0 }, 1);
 	int code = cmd_run(
@@ -231,6 +227,5 @@ int query_report(struct lab_access *lab, int argc, char **argv)
 		"A stored run of queries (default: the newest), judged by the Tucson Timing\n"
 		"Protocol: times by Q@C, what was dropped and why, what they are worth.\n",
 		specs.items, argc, argv, report, &d);
-	array_release(&specs);
 	return code;
 }

@@ -55,8 +55,8 @@ static int on_ended(void *context, const struct run *run, struct error *err)
 		return -1;
 	if (s->silent)
 		return 0;
-	struct run_view *views = loaded_views(&s->done);
-	struct strbuf out = { 0 };
+	FREED struct run_view *views = loaded_views(&s->done);
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	if (s->done.count > 1)
 		strbuf_putc(&out, '\n');
 	time_text_run(&views[s->done.count - 1], s->done.count,
@@ -64,10 +64,9 @@ static int on_ended(void *context, const struct run *run, struct error *err)
 		      &out);
 	bool lacks = false;
 	if (s->o->ledger) {
-		struct strbuf ledger = { 0 };
+		SCOPED(strbuf_release) struct strbuf ledger = { 0 };
 		lacks = !time_ledger(&views[s->done.count - 1], LEDGER_OF_KEPT, &s->style, &ledger);
 		strbuf_printf(&out, "%s%s", lacks ? "" : "\n", strbuf_text(&ledger));
-		strbuf_release(&ledger);
 	}
 	fputs(strbuf_text(&out), stdout);
 	fflush(stdout);
@@ -76,8 +75,6 @@ static int on_ended(void *context, const struct run *run, struct error *err)
 		loaded_no_ledger(&s->done.items[s->done.count - 1], LEDGER_OF_KEPT, &why);
 		cmd_fail(&why);
 	}
-	strbuf_release(&out);
-	free(views);
 	return 0;
 }
 
@@ -96,7 +93,7 @@ static int write_exports(const struct session *s, const struct run_view *views, 
 	for (size_t i = 0; i < sizeof exports / sizeof *exports && !failed; i++) {
 		if (!exports[i].path)
 			continue;
-		struct strbuf out = { 0 };
+		SCOPED(strbuf_release) struct strbuf out = { 0 };
 		if (exports[i].format == TABLE_JSON)
 			time_json(views, s->done.count, s->reference, &out);
 		else if (exports[i].format == TABLE_CSV)
@@ -105,7 +102,6 @@ static int write_exports(const struct session *s, const struct run_view *views, 
 			time_markup(views, s->done.count, s->reference, &s->style,
 				    exports[i].format, &out);
 		failed = file_write(exports[i].path, strbuf_text(&out), out.length, err);
-		strbuf_release(&out);
 	}
 	return failed;
 }
@@ -113,7 +109,7 @@ static int write_exports(const struct session *s, const struct run_view *views, 
 /* Against the stored baseline, or else the first command. 1: something was slower than allowed. */
 static int judge_slower(struct session *s, struct error *err)
 {
-	loaded_list base = { 0 };
+	SCOPED(loaded_release) loaded_list base = { 0 };
 	const struct loaded_run *against = s->done.items;
 	size_t first = 1;
 	int verdict = 0;
@@ -130,7 +126,7 @@ static int judge_slower(struct session *s, struct error *err)
 			verdict = -1;
 			break;
 		}
-		struct strbuf words = { 0 };
+		SCOPED(strbuf_release) struct strbuf words = { 0 };
 		put_comparison(against, &s->done.items[i], &c, &words);
 		if (s->baseline && !s->silent)
 			printf("%s", strbuf_text(&words));
@@ -139,9 +135,7 @@ static int judge_slower(struct session *s, struct error *err)
 				fprintf(stderr, "%s", strbuf_text(&words));
 			verdict = 1;
 		}
-		strbuf_release(&words);
 	}
-	loaded_release(&base);
 	return verdict;
 }
 
@@ -149,17 +143,15 @@ static int conclude(struct session *s, struct error *err)
 {
 	if (!s->done.count)
 		return EXIT_DONE;
-	struct run_view *views = loaded_views(&s->done);
+	FREED struct run_view *views = loaded_views(&s->done);
 	if (!s->silent && s->done.count > 1) {
-		struct strbuf out = { 0 };
+		SCOPED(strbuf_release) struct strbuf out = { 0 };
 		strbuf_putc(&out, '\n');
 		time_text_summary(views, s->done.count, s->reference, &s->style, &out);
 		fputs(strbuf_text(&out), stdout);
-		strbuf_release(&out);
 	}
 	fflush(stdout);
 	int failed = write_exports(s, views, err);
-	free(views);
 	if (failed)
 		return err->code;
 	if (!s->baseline && s->o->slower < 0)

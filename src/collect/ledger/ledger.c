@@ -3,7 +3,6 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +11,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/strbuf.h"
 #include "collect/backend/kernel.h"
 #include "collect/bpf/ledger.h"
 #include "collect/ledger/names.h"

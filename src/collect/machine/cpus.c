@@ -1,10 +1,7 @@
 #include "collect/machine/cpus.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cpus.h"
 #include "base/file.h"

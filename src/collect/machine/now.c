@@ -1,12 +1,10 @@
 /* Memory, power and all that moves by itself; the latter under keys beginning with "now.". */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "collect/backend/overall.h"
 #include "collect/machine/facts.h"
 #include "record/noncritical.h"

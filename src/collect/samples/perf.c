@@ -17,7 +17,6 @@
 #endif
 
 #include "base/clock.h"
-#include "base/cpus.h"
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "collect/machine/cpus.h"

@@ -10,11 +10,6 @@
 
 const char *const severity_names[] = { "unknown", "ok", "note", "warn", "bad" };
 
-const char *severity_name(enum severity severity)
-{
-	return severity_names[severity];
-}
-
 bool fact_number(const char *value, double *number)
 {
 	return value && real_parse(value, number);
@@ -147,9 +142,4 @@ void doctor_judge(const struct machine *m, finding_list *out)
 			if ((int)found[i].severity == s)
 				array_push(out, found[i]);
 	free(found);
-}
-
-size_t doctor_check_count(void)
-{
-	return doctor_checks_count;
 }

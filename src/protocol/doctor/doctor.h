@@ -17,7 +17,6 @@ enum severity {
 	SEVERITY_BAD,  /* measurements taken now will mislead */
 };
 extern const char *const severity_names[];
-const char *severity_name(enum severity severity); /* "unknown", "ok", "note", "warn", "bad" */
 
 struct finding {
 	const char *id;	    /* of the check: "turbo" */
@@ -34,7 +33,5 @@ typedef ARRAY(struct finding) finding_list;
 /* Appends one finding per check, worst first, and in the order of the table if equal. Release out
  * with array_release(). */
 void doctor_judge(const struct machine *m, finding_list *out);
-
-size_t doctor_check_count(void);
 
 #endif

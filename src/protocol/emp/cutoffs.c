@@ -1,6 +1,5 @@
 /* EMP's rule (I): what the machine's daemon study says of a program of this length, and whether the
  * study still fits the machine. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,17 +16,7 @@
 
 const char *const emp_measure_names[] = { "et", "pt_net", "pt_exec", "pt_tick", "user", "system" };
 
-const char *emp_measure_name(enum emp_measure m)
-{
-	return emp_measure_names[m];
-}
-
 const char *const emp_rule_names[] = { "kept", "warmup", "failed", "I", "II" };
-
-const char *emp_rule_name(enum emp_rule rule)
-{
-	return emp_rule_names[rule];
-}
 
 const char *emp_label(enum emp_measure m)
 {

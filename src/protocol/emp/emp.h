@@ -21,8 +21,6 @@ enum emp_measure {
 	EMP_MEASURES
 };
 extern const char *const emp_measure_names[];
-const char *
-emp_measure_name(enum emp_measure m); /* "et", "pt_net", "pt_exec", "pt_tick", "user", "system" */
 
 enum emp_rule {
 	EMP_KEPT = 0,
@@ -32,7 +30,6 @@ enum emp_rule {
 	EMP_OUTSIDE, /* rule (II): PT (or ET without PT) is outside mean +- 2 sigma of the rest */
 };
 extern const char *const emp_rule_names[];
-const char *emp_rule_name(enum emp_rule rule); /* "kept", "warmup", "failed", "I", "II" */
 
 /* One per execution, in the order given. */
 struct emp_verdict {

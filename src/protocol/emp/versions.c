@@ -17,11 +17,6 @@
 
 const char *const emp_version_names[] = { "v0", "v1", "v2", "v3", "v4", "v5", "v6" };
 
-const char *emp_version_name(enum emp_version v)
-{
-	return emp_version_names[v];
-}
-
 const char *emp_version_adds(enum emp_version v)
 {
 	static const char *const adds[] = {
@@ -48,7 +43,7 @@ bool emp_condition(const struct machine *m, enum emp_version v, char why[EMP_WHY
 		 of_machine ? "nothing is known of the machine" : "it asks nothing of the machine");
 	if (!m || !m->facts.count || !of_machine)
 		return false;
-	snprintf(asked, sizeof asked, "EMP %s", emp_version_name(v));
+	snprintf(asked, sizeof asked, "EMP %s", emp_version_names[v]);
 	doctor_judge(m, &findings); /* worst first */
 	for (size_t i = 0; i < findings.count && !worst; i++)
 		if (strstr(findings.items[i].source, asked))
@@ -141,7 +136,7 @@ void emp_versions(const struct run *run, const struct execution *executions, siz
 		if (own && !held) /* its own is met, one before it is not */
 			snprintf(row->why, sizeof row->why, "%s is not met", lacks);
 		else if (!own && !lacks)
-			lacks = emp_version_name(v);
+			lacks = emp_version_names[v];
 		row->held = held = held && own;
 		const struct emp_result *r = v == EMP_V6 ? &ten : v == EMP_V5 ? &judged : &all;
 		row->measure = v == EMP_V0 ? EMP_ET : r->headline;

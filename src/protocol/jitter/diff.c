@@ -25,11 +25,6 @@ const char *const jitter_change_names[JITTER_CHANGES] = {
 	[JITTER_GROWN] = "grown", [JITTER_SHRUNK] = "shrunk",
 };
 
-const char *jitter_change_name(enum jitter_change change)
-{
-	return jitter_change_names[change];
-}
-
 /* ---- the sources of both, by class and name ---- */
 
 typedef ARRAY(struct jitter_source_diff) source_list;

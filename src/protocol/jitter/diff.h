@@ -15,7 +15,6 @@ enum jitter_change {
 	JITTER_CHANGES
 };
 extern const char *const jitter_change_names[JITTER_CHANGES];
-const char *jitter_change_name(enum jitter_change change);
 
 /* Rates are per second of window of one CPU. */
 struct jitter_source_diff {

@@ -1,7 +1,6 @@
 #include "protocol/jitter/jitter.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "protocol/jitter/private.h"
 
@@ -104,7 +103,7 @@ static void add_unexplained(struct jitter *j, size_t detour, uint64_t ns)
 {
 	struct jitter_work *w = &j->work;
 	const struct jitter_detour *d = &w->detours.items[detour];
-	const char *name = noise_class_name(NOISE_UNEXPLAINED);
+	const char *name = noise_class_names[NOISE_UNEXPLAINED];
 	if (w->unexplained == UINT32_MAX) {
 		w->unexplained = (uint32_t)(noise_source_get(w->into, NOISE_UNEXPLAINED, name) -
 					    w->into->sources.items);
@@ -136,7 +135,7 @@ static void add_detour(struct jitter *j, size_t detour)
 		class_ns[NOISE_UNEXPLAINED] = ns;
 		add_unexplained(j, detour, ns);
 		jitter_keep_worst(j->into, w, detour, class_ns,
-				  noise_class_name(NOISE_UNEXPLAINED));
+				  noise_class_names[NOISE_UNEXPLAINED]);
 		return;
 	}
 	for (size_t i = first; i < d->occurrences; i++) {
@@ -152,7 +151,7 @@ static void add_detour(struct jitter *j, size_t detour)
 	}
 	for (enum noise_class c = NOISE_DELIVERY; c < NOISE_CLASSES; c++)
 		if (class_ns[c]) {
-			struct noise_source *s = noise_source_get(w->into, c, noise_class_name(c));
+			struct noise_source *s = noise_source_get(w->into, c, noise_class_names[c]);
 			add_sample(w, (uint32_t)(s - w->into->sources.items), d->begin_ns,
 				   class_ns[c]);
 		}

@@ -276,12 +276,12 @@ void jitter_name(const struct jitter_work *w, size_t detour, const uint64_t *cla
 	if (used) {
 		for (enum noise_class c = NOISE_STEAL; c <= NOISE_HOST; c++)
 			if (class_ns[c] && (double)class_ns[c] >= share)
-				used = add_name(out, used, noise_class_name(c));
+				used = add_name(out, used, noise_class_names[c]);
 		return;
 	}
 	enum noise_class largest = NOISE_UNEXPLAINED;
 	for (enum noise_class c = NOISE_STEAL; c <= NOISE_HOST; c++)
 		if (class_ns[c] > class_ns[largest])
 			largest = c;
-	add_name(out, 0, noise_class_name(largest));
+	add_name(out, 0, noise_class_names[largest]);
 }

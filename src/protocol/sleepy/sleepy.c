@@ -3,18 +3,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "protocol/sleepy/private.h"
 
 const char *const sleepy_by_names[SLEEPY_VIEWS] = { "system", "app",	     "instance",
 						    "thread", "object",	     "function",
 						    "line",   "instruction", "container" };
-
-const char *sleepy_by_name(enum sleepy_by by)
-{
-	return sleepy_by_names[by];
-}
 
 /* ---- which samples ---- */
 

@@ -22,8 +22,7 @@ enum sleepy_by {
 	SLEEPY_CONTAINER, /* by cgroup */
 	SLEEPY_VIEWS
 };
-extern const char *const sleepy_by_names[SLEEPY_VIEWS];
-const char *sleepy_by_name(enum sleepy_by by); /* "system", "app", ... */
+extern const char *const sleepy_by_names[SLEEPY_VIEWS]; /* "system", "app", ... */
 
 /* Selects samples; NULL and zero: all. Texts match complete names, or use * and ? as in a shell.
  * object and function refer to the innermost location, which matches by an inlined function or by

@@ -1,6 +1,5 @@
 /* Samples, summed by thread and by stack in one pass; rows are made of these sums. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -19,11 +19,6 @@ const char *const ttp_wide_check_names[TTP_WIDE_CHECKS] = {
 	"steal time",	   "guest time",  "other query process", "other utility process",
 };
 
-const char *ttp_wide_check_name(enum ttp_wide_check c)
-{
-	return ttp_wide_check_names[c];
-}
-
 const char *const ttp_check_names[TTP_CHECKS] = {
 	"ephemeral process",
 	"DBMS time",
@@ -41,22 +36,12 @@ const char *const ttp_check_names[TTP_CHECKS] = {
 	"lost events",
 };
 
-const char *ttp_check_name(enum ttp_check c)
-{
-	return ttp_check_names[c];
-}
-
 const char *const ttp_at_check_names[TTP_AT_CHECKS] = {
 	"excessive variation in query computation time",
 	"possible query result cache",
 	"strict monotonicity",
 	"relaxed monotonicity",
 };
-
-const char *ttp_at_check_name(enum ttp_at_check c)
-{
-	return ttp_at_check_names[c];
-}
 
 const char *ttp_form_note(enum ttp_check c)
 {

@@ -97,17 +97,7 @@ const char *const ttp_model_measure_names[TTP_MODEL_MEASURES] = {
 	"o.user", "o.system", "o.softirq", "o.iowait",
 };
 
-const char *ttp_model_measure_name(enum ttp_model_measure m)
-{
-	return ttp_model_measure_names[m];
-}
-
 const char *const ttp_level_names[TTP_LEVELS] = { "low", "med", "high" };
-
-const char *ttp_level_name(enum ttp_level l)
-{
-	return ttp_level_names[l];
-}
 
 double ttp_model_value(const struct query_execution *x, enum ttp_model_measure m)
 {

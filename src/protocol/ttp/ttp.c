@@ -18,11 +18,6 @@ const char *const ttp_drop_names[TTP_DROPS] = {
 	"fewer than 6 executions left",
 };
 
-const char *ttp_drop_name(enum ttp_drop d)
-{
-	return ttp_drop_names[d];
-}
-
 const char *const ttp_time_names[TTP_TIMES] = { "measured", "calculated", "cpu_blocked",
 						"cpu_device" };
 

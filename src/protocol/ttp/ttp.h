@@ -46,11 +46,9 @@ enum ttp_at_check {
 	TTP_RELAXED, /* ... by more than half of both sigmas */
 	TTP_AT_CHECKS,
 };
+/* As in the paper's tables. */
 extern const char *const ttp_wide_check_names[TTP_WIDE_CHECKS],
 	*const ttp_check_names[TTP_CHECKS], *const ttp_at_check_names[TTP_AT_CHECKS];
-const char *ttp_wide_check_name(enum ttp_wide_check c); /* as in the paper's tables */
-const char *ttp_check_name(enum ttp_check c);
-const char *ttp_at_check_name(enum ttp_at_check c);
 
 /* Bits of the underlying measures that are missing in at least one execution. */
 struct ttp_missing {
@@ -87,7 +85,6 @@ enum ttp_drop {
 	TTP_DROPS,
 };
 extern const char *const ttp_drop_names[TTP_DROPS];
-const char *ttp_drop_name(enum ttp_drop d);
 
 /* ---- step 4 ---- */
 
@@ -213,12 +210,10 @@ enum ttp_model_measure {
 	TTP_MODEL_MEASURES,
 };
 extern const char *const ttp_model_measure_names[TTP_MODEL_MEASURES];
-const char *ttp_model_measure_name(enum ttp_model_measure m); /* "q.user" */
 double ttp_model_value(const struct query_execution *x, enum ttp_model_measure m);
 
 enum ttp_level { TTP_LOW, TTP_MEDIUM, TTP_HIGH, TTP_LEVELS }; /* r below 0.3, below 0.7, above */
 extern const char *const ttp_level_names[TTP_LEVELS];
-const char *ttp_level_name(enum ttp_level l); /* "low", "med", "high" */
 
 #define TTP_RELATIONS 73
 struct ttp_relation {

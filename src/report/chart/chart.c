@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 
-#include "base/text.h"
-
 #define DEFAULT_HEIGHT_CM 6
 
 struct chart *chart_new(void)
@@ -66,9 +64,8 @@ int chart_by_value(const void *a, const void *b)
 
 void chart_say(struct chart *c, const char *label, const char *text)
 {
-	char *shown = display_copy(text);
+	FREED char *shown = display_copy(text);
 	strbuf_printf(&c->head, "# %s: %s\n", label, shown);
-	xfree(shown);
 }
 
 void chart_say_machine(struct chart *c, const struct machine *machine)

@@ -1,6 +1,5 @@
 /* A chart for gnuplot: its data as a file of columns, and the script that draws it. Both are text;
  * who runs gnuplot is no concern of this. */
-#include <stdio.h>
 
 #include "base/text.h"
 #include "report/chart/chart.h"
@@ -19,8 +18,8 @@
  * the sign of a format where one is expected. */
 static void put_quoted(struct strbuf *out, const char *text, size_t columns, bool format)
 {
-	char *shown = display_copy(text);
-	struct strbuf fitted = { 0 };
+	FREED char *shown = display_copy(text);
+	SCOPED(strbuf_release) struct strbuf fitted = { 0 };
 	if (columns)
 		put_middle(&fitted, shown, columns);
 	else
@@ -32,8 +31,6 @@ static void put_quoted(struct strbuf *out, const char *text, size_t columns, boo
 		strbuf_putc(out, *c);
 	}
 	strbuf_putc(out, '\'');
-	strbuf_release(&fitted);
-	xfree(shown);
 }
 
 /* 'text' as gnuplot reads it: on one line, at most so many columns (0: any). */
@@ -45,10 +42,9 @@ static void put_gnuplot(struct strbuf *out, const char *text, size_t columns)
 /* With the directory, else a name such as "<x" would be a command, and "-" no file. */
 static void put_file(struct strbuf *out, const char *name)
 {
-	struct strbuf path = { 0 };
+	SCOPED(strbuf_release) struct strbuf path = { 0 };
 	strbuf_printf(&path, "./%s", name);
 	put_gnuplot(out, strbuf_text(&path), 0);
-	strbuf_release(&path);
 }
 
 /* As gnuplot reads it: ns to the last one, whatever their number. */
@@ -124,20 +120,17 @@ static bool is_shown(const struct chart *c, const struct chart_series *l)
 /* Of a name that is shortened to so many columns. */
 static double shown_cm(const char *name, size_t columns)
 {
-	char *shown = display_copy(name);
-	struct strbuf fitted = { 0 };
+	FREED char *shown = display_copy(name);
+	SCOPED(strbuf_release) struct strbuf fitted = { 0 };
 	put_middle(&fitted, shown, columns);
 	double cm = chart_text_cm(strbuf_text(&fitted));
-	strbuf_release(&fitted);
-	xfree(shown);
 	return cm;
 }
 
 static double shown_columns(const char *title)
 {
-	char *shown = display_copy(title);
+	FREED char *shown = display_copy(title);
 	double columns = (double)text_width(shown);
-	xfree(shown);
 	return fmin(columns, KEY_COLUMNS);
 }
 

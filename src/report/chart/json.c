@@ -81,7 +81,7 @@ json_t *chart_colours_json(void)
 		json_object_set_new(causes, ledger_causes[i].name,
 				    colour_json(CHART_CAUSE + i, ledger_causes[i].meaning));
 	for (size_t i = 0; i < NOISE_CLASSES; i++)
-		json_object_set_new(classes, noise_class_name((enum noise_class)i),
+		json_object_set_new(classes, noise_class_names[(enum noise_class)i],
 				    colour_json(CHART_CLASS + i, NULL));
 	return json_pack("{s:o, s:o}", "causes", causes, "classes", classes);
 }

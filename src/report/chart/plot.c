@@ -29,16 +29,16 @@ static struct chart_screen screen_of(const struct style *s, const char *title)
 				      .title = title };
 }
 
-void plot_rows_line(size_t rows, const char *what, const struct style *s, struct strbuf *out)
+/* "300 rows: --all, or through a pipe" */
+static void plot_rows_line(size_t rows, const char *what, const struct style *s, struct strbuf *out)
 {
-	struct strbuf line = { 0 };
+	SCOPED(strbuf_release) struct strbuf line = { 0 };
 	strbuf_printf(&line, "%zu %s are longer than the screen: --all prints them, as does a pipe",
 		      rows, what);
 	put_paragraph(out,
 		      &(struct paragraph){
 			      .width = s->width, .first = "", .colour = s->colour ? DIM : NULL },
 		      strbuf_text(&line));
-	strbuf_release(&line);
 }
 
 void plot_executions(const struct run_view *v, const struct style *s, struct strbuf *out)
@@ -79,7 +79,7 @@ void plot_processes(const struct run_view *v, const struct style *s, struct strb
 {
 	struct chart_screen screen = screen_of(s, "CPU time of processes over all executions");
 	struct chart *c = chart_new();
-	struct shares shares = { 0 };
+	SCOPED(shares_release) struct shares shares = { 0 };
 	size_t block = chart_block(c, "row\tcpu_ns\trole", "processes");
 	shares_of(v, &shares);
 	size_t most = screen.height + 2, rows = shares.list.count;
@@ -94,21 +94,19 @@ void plot_processes(const struct run_view *v, const struct style *s, struct strb
 		if (best == rows)
 			break;
 		struct share *x = &shares.list.items[best];
-		struct strbuf text = { 0 };
+		SCOPED(strbuf_release) struct strbuf text = { 0 };
 		char time[WORDS];
 		text_duration((double)x->exec_ns, 3, time, sizeof time);
-		strbuf_printf(&text, "%s %s", role_name(x->role), time);
+		strbuf_printf(&text, "%s %s", role_names[x->role], time);
 		chart_row(c, block, (double[]){ (double)k, (double)x->exec_ns }, 2,
 			  strbuf_text(&text));
 		chart_axis_tick(&c->y, (double)k, x->name);
-		strbuf_release(&text);
 		x->exec_seen = false; /* taken */
 	}
 	chart_add(c, block, CHART_BARS, CHART_KEPT, NULL, 1, 0);
 	chart_bars_text(c, &screen, out);
 	plot_rows_line(rows, "rows", s, out);
 	chart_free(c);
-	shares_release(&shares);
 }
 
 void plot_noise(const struct noise_view *v, const struct style *s, struct strbuf *out)
@@ -125,7 +123,7 @@ void plot_noise(const struct noise_view *v, const struct style *s, struct strbuf
 static void put_signs(const struct query_view *v, const struct query_rows *rows, size_t dropped,
 		      bool shared, const struct style *s, struct strbuf *out)
 {
-	struct strbuf names = { 0 };
+	SCOPED(strbuf_release) struct strbuf names = { 0 };
 	size_t queries = 0;
 	if (dropped)
 		strbuf_printf(&names, "( ): %zu dropped (time of all); ", dropped);
@@ -138,16 +136,14 @@ static void put_signs(const struct query_view *v, const struct query_rows *rows,
 		if (query == last)
 			continue;
 		query_name(v->data, query, name);
-		char *shown = display_copy(name);
+		FREED char *shown = display_copy(name);
 		strbuf_printf(&names, "%s%c %.40s", queries ? ", " : "", query_sign(queries),
 			      shown);
-		xfree(shown);
 		queries++;
 		last = query;
 	}
 	put_paragraph(out, &(struct paragraph){ .width = s->width, .lines = 2, .first = "" },
 		      strbuf_text(&names));
-	strbuf_release(&names);
 }
 
 /* By their place where no table varies: chart_query() has left its rows in blocks of their own. */
@@ -173,7 +169,7 @@ void plot_queries(const struct query_view *v, const struct query_rows *rows,
 {
 	struct error none = ERROR_INIT;
 	struct style s = *given;
-	struct strbuf title = { 0 };
+	SCOPED(strbuf_release) struct strbuf title = { 0 };
 	struct chart *c = chart_new();
 	size_t dropped = 0;
 	bool varies = !chart_query(c, v, 0, &none);
@@ -193,6 +189,5 @@ void plot_queries(const struct query_view *v, const struct query_rows *rows,
 	bool shared = chart_points_text(c, &screen, out);
 	put_signs(v, rows, dropped, shared, &s, out);
 	plot_rows_line(rows->list.count, "Q@Cs", &s, out);
-	strbuf_release(&title);
 	chart_free(c);
 }

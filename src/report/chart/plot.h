@@ -10,9 +10,6 @@
 /* Whether this many lines are too many for the screen, where the prompt also needs one. */
 bool plot_wanted(const struct style *s, size_t lines);
 
-/* "300 rows: --all, or through a pipe" */
-void plot_rows_line(size_t rows, const char *what, const struct style *s, struct strbuf *out);
-
 /* Replaces time_executions_brief(): the headline over the executions, with dropped ones marked. */
 void plot_executions(const struct run_view *v, const struct style *s, struct strbuf *out);
 /* Replaces time_processes(): who used the most CPU time. */

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "report/chart/chart.h"
-#include "report/noise/rows.h"
 
 #define LEAST_WIDTH 30
 #define LEAST_HEIGHT 2
@@ -304,7 +303,7 @@ static void put_x_axis(const struct area *a, size_t left, const char *name, bool
 		       struct strbuf *out)
 {
 	char low[WORDS], high[WORDS];
-	struct strbuf line = { 0 }, label = { 0 };
+	SCOPED(strbuf_release) struct strbuf line = { 0 }, label = { 0 };
 	strbuf_pad(out, ' ', left + 1);
 	strbuf_puts(out, ascii ? "+" : "└");
 	for (size_t i = 0; i < a->columns * a->wide; i++)
@@ -325,8 +324,6 @@ static void put_x_axis(const struct area *a, size_t left, const char *name, bool
 	}
 	strbuf_puts(out, strbuf_text(&line));
 	strbuf_putc(out, '\n');
-	strbuf_release(&line);
-	strbuf_release(&label);
 }
 
 static size_t label_columns(const struct axis *y, double middle)
@@ -405,11 +402,10 @@ bool chart_points_text(const struct chart *c, const struct chart_screen *s, stru
 	const char *const heads[] = { s->title, s->y_label };
 	for (size_t i = 0; i < 2; i++)
 		if (heads[i]) {
-			struct strbuf head = { 0 };
+			SCOPED(strbuf_release) struct strbuf head = { 0 };
 			put_fitted(&head, heads[i], width);
 			put_coloured(out, s->colour && !i, BOLD, strbuf_text(&head));
 			strbuf_putc(out, '\n');
-			strbuf_release(&head);
 		}
 	put_lines(&a, left, s->ascii, s->colour, out);
 	put_x_axis(&a, left, c->x.name, s->ascii, out);
@@ -447,7 +443,7 @@ static void column_means(const struct chart *c, const struct chart_series *s, do
 
 static void put_decades(int first, int last, size_t columns, bool ascii, struct strbuf *out)
 {
-	struct strbuf labels = { 0 };
+	SCOPED(strbuf_release) struct strbuf labels = { 0 };
 	size_t at = AREA_LEFT, tick = 0;
 	strbuf_pad(out, ' ', AREA_LEFT - 1);
 	strbuf_puts(out, ascii ? "+" : "└");
@@ -468,7 +464,6 @@ static void put_decades(int first, int last, size_t columns, bool ascii, struct 
 		at = begin + width + 1;
 	}
 	strbuf_printf(out, "\n%s\n", strbuf_text(&labels));
-	strbuf_release(&labels);
 }
 
 static void put_spans(const struct chart *c, double low, double high, size_t columns,
@@ -558,8 +553,8 @@ void chart_bars_text(const struct chart *c, const struct chart_screen *s, struct
 	put_coloured(out, s->colour, BOLD, s->title);
 	strbuf_putc(out, '\n');
 	for (size_t i = 0; i < b->count; i++) {
-		char *name = display_copy(c->y.ticks.items[i].label);
-		struct strbuf fitted = { 0 };
+		FREED char *name = display_copy(c->y.ticks.items[i].label);
+		SCOPED(strbuf_release) struct strbuf fitted = { 0 };
 		put_middle(&fitted, name, NAME_COLUMNS);
 		put_columns(out, strbuf_text(&fitted), NAME_COLUMNS);
 		strbuf_pad(out, ' ', 1 + text - text_width(b->names.items[i]));
@@ -568,8 +563,6 @@ void chart_bars_text(const struct chart *c, const struct chart_screen *s, struct
 		put_bar(most > 0 ? chart_at(c, 0, i, column) / most : 0,
 			s->width > used ? s->width - used : 1, s->ascii, out);
 		strbuf_putc(out, '\n');
-		strbuf_release(&fitted);
-		xfree(name);
 	}
 	style_finish(&(struct style){ .ascii = s->ascii }, out, from);
 }

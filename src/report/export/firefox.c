@@ -257,7 +257,7 @@ static void put_thread_head(struct fox *w, uint32_t thread)
 {
 	const struct profile_thread *t = &w->profile->threads.items[thread];
 	const struct profile_instance *instance = export_instance(w->profile, thread);
-	struct strbuf name = { 0 };
+	SCOPED(strbuf_release) struct strbuf name = { 0 };
 	strbuf_printf(&name, "%s#%u", export_app(w->profile, thread)->name, instance->number);
 	strbuf_puts(w->out, "{\"processType\":\"default\",\"processName\":");
 	export_json_text(w->out, strbuf_text(&name));
@@ -270,7 +270,6 @@ static void put_thread_head(struct fox *w, uint32_t thread)
 			    "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[]");
 	strbuf_puts(w->out, ",\n\"markers\":{\"category\":[],\"data\":[],\"endTime\":[],"
 			    "\"name\":[],\"phase\":[],\"startTime\":[],\"length\":0}");
-	strbuf_release(&name);
 }
 
 static void put_thread(struct fox *w, const struct fox_sample *s, size_t n)
@@ -283,10 +282,9 @@ static void put_thread(struct fox *w, const struct fox_sample *s, size_t n)
 		add_samples(w, &t, s + i, next - i);
 	}
 	put_thread_head(w, s->thread);
-	struct strbuf more = { 0 };
+	SCOPED(strbuf_release) struct strbuf more = { 0 };
 	strbuf_printf(&more, "\"time\":[%s],\"weightType\":\"samples\",", strbuf_text(&t.times));
 	put_table(w->out, "samples", &t.tables[SAMPLES], strbuf_text(&more));
-	strbuf_release(&more);
 	put_table(w->out, "stackTable", &t.tables[STACKS], "");
 	put_table(w->out, "frameTable", &t.tables[FRAMES], "");
 	put_table(w->out, "funcTable", &t.tables[FUNCTIONS], "");

@@ -1,5 +1,4 @@
 /* Folded stacks, as flamegraph.pl and its kin read them: "app;outer;inner count". */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +29,7 @@ static bool ends_as_count(const char *text)
 static void put_name(struct strbuf *line, const char *name)
 {
 	size_t room = strlen(name) * 4 + 1;
-	char *shown = xmalloc(room);
+	FREED char *shown = xmalloc(room);
 	text_display(name, shown, room);
 	for (char *c = shown; *c; c++)
 		if (*c == ';')
@@ -38,7 +37,6 @@ static void put_name(struct strbuf *line, const char *name)
 	if (ends_as_count(shown))
 		*strrchr(shown, ' ') = '_';
 	strbuf_puts(line, *shown ? shown : "?");
-	xfree(shown);
 }
 
 static void fold(void *context, const struct profile_sample *s, uint64_t count)

@@ -93,14 +93,13 @@ static size_t slot_index(const struct writer *w, int32_t tid)
 
 static void grow_slots(struct writer *w)
 {
-	struct slot *had = w->slots;
+	FREED struct slot *had = w->slots;
 	size_t count = had ? w->slot_mask + 1 : 0;
 	w->slot_mask = count ? 2 * count - 1 : 255;
 	w->slots = xcalloc(w->slot_mask + 1, sizeof *w->slots);
 	for (size_t i = 0; i < count; i++)
 		if (had[i].first)
 			w->slots[slot_index(w, had[i].tid)] = had[i];
-	free(had);
 }
 
 static size_t add_life(struct writer *w, int32_t tid)
@@ -483,7 +482,7 @@ static void put_detour(struct writer *w, const struct trace_event *e, uint64_t a
 	for (unsigned i = 0; known && i < NOISE_CLASSES; i++)
 		if (known->class_ns[i])
 			notes[count++] =
-				(struct packets_note){ noise_class_name((enum noise_class)i), NULL,
+				(struct packets_note){ noise_class_names[(enum noise_class)i], NULL,
 						       known->class_ns[i] };
 	end_detour(w, cpu, at_ns); /* should its end have been lost */
 	packets_begin(w->out, at_ns, cpu->detours, known ? known->name : "detour", notes, count);

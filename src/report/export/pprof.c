@@ -1,6 +1,5 @@
 /* pprof: perftools.profiles.Profile of github.com/google/pprof, proto/profile.proto, whose field
  * numbers these are; compressed by gzip. */
-#include <string.h>
 #include <zlib.h>
 
 #include "report/export/profile.h"
@@ -101,7 +100,7 @@ static void put_sample(void *context, const struct profile_sample *s, uint64_t c
 	const struct profile_thread *thread = &w->profile->threads.items[s->thread];
 	const struct profile_instance *instance = export_instance(w->profile, s->thread);
 	const struct profile_app *app = export_app(w->profile, s->thread);
-	struct strbuf appid = { 0 };
+	SCOPED(strbuf_release) struct strbuf appid = { 0 };
 	strbuf_printf(&appid, "%s#%u", app->name, instance->number);
 	put_label(w, "app", app->name, 0);
 	put_label(w, "instance", strbuf_text(&appid), 0);
@@ -111,8 +110,7 @@ static void put_sample(void *context, const struct profile_sample *s, uint64_t c
 	put_label(w, "container", instance->container ? instance->container : "", 0);
 	enum stack_end end = w->profile->stack_list.items[s->stack].end;
 	if (end == STACK_LIMIT || end == STACK_BROKEN)
-		put_label(w, "stack", stack_end_name(end), 0);
-	strbuf_release(&appid);
+		put_label(w, "stack", stack_end_names[end], 0);
 	proto_close(w->out, sample);
 }
 
@@ -244,7 +242,7 @@ void export_pprof(const struct profile_subject *s, const struct sleepy_filter *f
 		  struct strbuf *out)
 {
 	const struct profile *p = s->profile;
-	struct strbuf plain = { 0 };
+	SCOPED(strbuf_release) struct strbuf plain = { 0 };
 	struct pprof w = {
 		.profile = p,
 		.out = &plain,
@@ -267,7 +265,6 @@ void export_pprof(const struct profile_subject *s, const struct sleepy_filter *f
 	for (size_t i = 0; i < w.texts.items.count; i++)
 		proto_text(&plain, PROFILE_STRING, w.texts.items.items[i]);
 	compress_into(&plain, out);
-	strbuf_release(&plain);
 	text_numbers_release(&w.texts);
 	array_release(&w.links);
 	xfree(w.locations);

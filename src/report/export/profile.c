@@ -3,7 +3,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/core/json.h"
 
@@ -108,9 +107,8 @@ void export_window(const struct profile *p, const struct sleepy_filter *f, uint6
 void export_json_text(struct strbuf *out, const char *text)
 {
 	json_t *value = json_text(text);
-	char *encoded = json_dumps(value, JSON_ENCODE_ANY);
+	FREED char *encoded = json_dumps(value, JSON_ENCODE_ANY);
 	strbuf_puts(out, encoded ? encoded : "null");
-	free(encoded);
 	json_decref(value);
 }
 

@@ -45,18 +45,13 @@ void proto_packed(struct strbuf *out, uint32_t field, const uint64_t *values, si
 	proto_close(out, packed);
 }
 
-void proto_bytes(struct strbuf *out, uint32_t field, const void *bytes, size_t length)
-{
-	put_key(out, field, WIRE_LENGTH);
-	put_varint(out, length);
-	strbuf_add(out, bytes, length);
-}
-
 void proto_text(struct strbuf *out, uint32_t field, const char *text)
 {
-	char *valid = text_utf8(text);
-	proto_bytes(out, field, valid, strlen(valid));
-	free(valid);
+	FREED char *valid = text_utf8(text);
+	size_t length = strlen(valid);
+	put_key(out, field, WIRE_LENGTH);
+	put_varint(out, length);
+	strbuf_add(out, valid, length);
 }
 
 size_t proto_open(struct strbuf *out, uint32_t field)

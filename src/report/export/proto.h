@@ -11,7 +11,6 @@ void proto_uint(struct strbuf *out, uint32_t field, uint64_t value);
 void proto_text(struct strbuf *out, uint32_t field, const char *text);
 /* Repeated numbers in one field; writes nothing if there are none. */
 void proto_packed(struct strbuf *out, uint32_t field, const uint64_t *values, size_t count);
-void proto_bytes(struct strbuf *out, uint32_t field, const void *bytes, size_t length);
 
 /* Begins a nested message of less than 256 MiB; what is written until proto_close() is in it. */
 size_t proto_open(struct strbuf *out, uint32_t field);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "report/chart/chart.h"
 #include "report/core/json.h"
 #include "report/core/shapes.h"
@@ -16,7 +15,7 @@
 
 /* ---- words ---- */
 
-struct noise_side noise_side_of(const struct noise_view *v)
+static struct noise_side noise_side_of(const struct noise_view *v)
 {
 	struct noise_side side = { v->run->id, run_title(v->run), .noise = *v->noise };
 	for (size_t i = 0; i < v->noise->cpus.count; i++) {
@@ -71,7 +70,7 @@ static void put_changes(const struct jitter_diff *d, struct strbuf *out)
 		size_t n = counts[order[i]];
 		if (!n)
 			continue;
-		strbuf_printf(out, "%s%zu %s", all ? ", " : "", n, jitter_change_name(order[i]));
+		strbuf_printf(out, "%s%zu %s", all ? ", " : "", n, jitter_change_names[order[i]]);
 		if (!all)
 			strbuf_puts(out, n == 1 ? " source" : " sources");
 		all += n;
@@ -84,8 +83,8 @@ static void put_changes(const struct jitter_diff *d, struct strbuf *out)
 			      unsure, all ? " more" : "", unsure == 1 ? "was" : "were");
 }
 
-void noise_diff_verdict(const struct noise *base, const struct noise *run,
-			const struct jitter_diff *d, struct strbuf *out)
+static void noise_diff_verdict(const struct noise *base, const struct noise *run,
+			       const struct jitter_diff *d, struct strbuf *out)
 {
 	char words[WORDS];
 	if (base->kernel == run->kernel)
@@ -157,8 +156,8 @@ static void note_facts(const struct machine *base, const struct machine *run, no
 	strbuf_release(&text);
 }
 
-void noise_diff_notes(const struct noise_view *of_base, const struct noise_view *of_run,
-		      note_list *list)
+static void noise_diff_notes(const struct noise_view *of_base, const struct noise_view *of_run,
+			     note_list *list)
 {
 	const struct noise *base = of_base->noise, *run = of_run->noise;
 	uint64_t before = noise_side_of(of_base).threshold_ns,
@@ -198,7 +197,7 @@ void noise_diff_notes(const struct noise_view *of_base, const struct noise_view 
 		note_facts(of_base->machine, of_run->machine, list);
 }
 
-void noise_diff_notes_release(note_list *list)
+static void noise_diff_notes_release(note_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		xfree(list->items[i]);
@@ -227,7 +226,7 @@ static const char *class_word(const struct jitter_source_diff *s)
 		[NOISE_HOST] = "inferred",
 		[NOISE_UNEXPLAINED] = "remainder",
 	};
-	return words[s->class] ? words[s->class] : noise_class_name(s->class);
+	return words[s->class] ? words[s->class] : noise_class_names[s->class];
 }
 
 static void add_figures(struct table *t, double rate, double share, uint64_t longest_ns)
@@ -246,7 +245,7 @@ static void add_source(struct table *t, const struct jitter_source_diff *s, bool
 	/* what is not sure is not the same: that is where a difference is sure, but small */
 	table_add_text(t, s->change == JITTER_SAME && !jitter_diff_sure(s)
 				  ? "unsure"
-				  : jitter_change_name(s->change));
+				  : jitter_change_names[s->change]);
 	table_paint(t, change_colour(s->change));
 	table_add_text(t, s->name);
 	add_figures(t, s->base_rate, s->base_share, s->base_max_ns);

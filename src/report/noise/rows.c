@@ -1,12 +1,10 @@
 #include "report/noise/rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cpus.h"
-#include "base/text.h"
 
 /* ---- the period of a source ---- */
 
@@ -109,7 +107,7 @@ static int compare_rows(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-void noise_figures_of(const struct noise_spread *s, struct noise_figures *out)
+static void noise_figures_of(const struct noise_spread *s, struct noise_figures *out)
 {
 	*out = (struct noise_figures){
 		.count = s->count,

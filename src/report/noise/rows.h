@@ -11,7 +11,6 @@ struct noise_figures {
 	uint64_t min_ns, max_ns;  /* ABSENT_NS: none */
 	double mean_ns, sigma_ns; /* NaN: none */
 };
-void noise_figures_of(const struct noise_spread *s, struct noise_figures *out);
 
 /* A source, or a combination in the time domain. Borrowed from its CPU. */
 struct noise_row {
@@ -72,16 +71,9 @@ struct noise_side {
 	uint64_t window_ns;    /* watched, summed over the CPUs */
 	uint64_t threshold_ns; /* the largest */
 };
-struct noise_side noise_side_of(const struct noise_view *v);
-
-/* One sentence. */
-void noise_diff_verdict(const struct noise *base, const struct noise *run,
-			const struct jitter_diff *d, struct strbuf *out);
 
 /* Reasons for a difference that no source caused, one sentence each. */
 typedef ARRAY(char *) note_list;
-void noise_diff_notes(const struct noise_view *base, const struct noise_view *run, note_list *list);
-void noise_diff_notes_release(note_list *list);
 
 /* The comparison as JSON has it. */
 struct noise_diff_report {

@@ -57,7 +57,7 @@ static void add_row(struct table *t, const struct noise_row *row, bool kernel)
 	bool source = row->class < NOISE_CLASSES;
 	table_add_text(t, row->name);
 	if (source)
-		table_add_text(t, noise_class_name(row->class));
+		table_add_text(t, noise_class_names[row->class]);
 	add_ns(t, row->seen.min_ns);
 	add_ns(t, row->seen.max_ns);
 	table_add_count(t, (int64_t)row->seen.count);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "report/noise/rows.h"
 
 #define LABEL 14       /* columns of "  Time lost   " */
@@ -199,9 +198,9 @@ static void put_classes(const struct noise *n, const struct noise_cpu *c, const 
 				  n->kernel ? "strict: the sum of the above" : "not seen");
 		put_mostly(&rows, class, ns, &mostly);
 		if (class == NOISE_STEAL && !n->steal_told)
-			add_class(t, noise_class_name(class), NAN, c->total.ns, "not seen");
+			add_class(t, noise_class_names[class], NAN, c->total.ns, "not seen");
 		else if (noise_class_told(n, class) && (ns || class == NOISE_UNEXPLAINED))
-			add_class(t, noise_class_name(class), (double)ns, c->total.ns,
+			add_class(t, noise_class_names[class], (double)ns, c->total.ns,
 				  strbuf_text(&mostly));
 		strbuf_release(&mostly);
 	}
@@ -261,7 +260,8 @@ static void put_unexplained(const struct noise *n, const struct noise_cpu *c,
 	for (unsigned i = noise_bucket_of(REMAINDER_NS); i < NOISE_BUCKETS; i++)
 		all += c->buckets[i].class_ns[NOISE_UNEXPLAINED];
 	for (size_t i = 0; i < c->combinations.count; i++)
-		if (strcmp(c->combinations.items[i].name, noise_class_name(NOISE_UNEXPLAINED)) == 0)
+		if (strcmp(c->combinations.items[i].name, noise_class_names[NOISE_UNEXPLAINED]) ==
+		    0)
 			alone = noise_histogram_sum(&c->combinations.items[i].seen_lengths,
 						    noise_bucket_of(REMAINDER_NS), NOISE_BUCKETS)
 					.ns;
@@ -363,10 +363,10 @@ static void put_worst(const struct noise *n, const struct style *style, struct s
 			if (w->class_ns[class] > w->class_ns[most])
 				most = class;
 		strbuf_puts(&what, w->name);
-		if (w->class_ns[most] && strcmp(w->name, noise_class_name(most)) != 0) {
+		if (w->class_ns[most] && strcmp(w->name, noise_class_names[most]) != 0) {
 			char time[WORDS];
 			format_ns((double)w->class_ns[most], time);
-			strbuf_printf(&what, " (%s %s)", noise_class_name(most), time);
+			strbuf_printf(&what, " (%s %s)", noise_class_names[most], time);
 		}
 		table_add_number(t, w->begin_ns > n->begin_ns ? (double)(w->begin_ns - n->begin_ns)
 							      : 0);

@@ -1,6 +1,4 @@
 /* Who makes up a range of lengths. */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "report/noise/rows.h"

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +10,6 @@
 #include "base/array.h"
 #include "protocol/doctor/doctor.h"
 #include "report/chart/chart.h"
-#include "report/core/format.h"
 #include "report/page/private.h"
 
 #define PLACE "TARE-DOCUMENT" /* in the built page */
@@ -68,7 +66,7 @@ static json_t *machine_name(const struct machine *machine)
 static bool is_fine(const json_t *finding)
 {
 	const char *severity = json_string_value(json_object_get(finding, "severity"));
-	return strcmp(severity, severity_name(SEVERITY_OK)) == 0;
+	return strcmp(severity, severity_names[SEVERITY_OK]) == 0;
 }
 
 /* In each run its state may be another: what was found must hold for all that share it. Of what is
@@ -106,7 +104,8 @@ static void keep_common(json_t *machine, const json_t *other)
 	}
 }
 
-json_t *page_machine(struct page *p, const struct machine *machine)
+/* The index of a machine, which is added once for each of its states; null without a machine. */
+static json_t *page_machine(struct page *p, const struct machine *machine)
 {
 	if (!machine || !machine->facts.count)
 		return json_null();

@@ -28,9 +28,6 @@ void page_add(struct page *p, json_t *section);
 /* Adds the chart to the section's charts and frees it. failed: there is nothing to draw. */
 void page_chart(json_t *section, const char *name, struct chart *c, int failed);
 
-/* The index of a machine, which is added once for each of its states; null without a machine. */
-json_t *page_machine(struct page *p, const struct machine *machine);
-
 /* The built page, web/dist/page.html, in the program (page_html.c is generated). */
 extern const char page_built[];
 extern const size_t page_built_size;

@@ -2,7 +2,6 @@
 #include "report/page/profile_parts.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 #include "report/page/documents.h"
 #include "report/page/private.h"

@@ -1,5 +1,4 @@
 /* Queries. */
-#include <stdio.h>
 
 #include "report/page/documents.h"
 #include "report/page/private.h"
@@ -20,7 +19,7 @@ static json_t *matrix_json(const struct query_view *v)
 		for (int k = 0; k < TTP_MODEL_MEASURES; k++)
 			json_array_append_new(row, chart_real(r[i][k]));
 		json_append(o, "measures",
-			    json_string(ttp_model_measure_name((enum ttp_model_measure)i)));
+			    json_string(ttp_model_measure_names[(enum ttp_model_measure)i]));
 		json_append(o, "r", row);
 	}
 	return o;

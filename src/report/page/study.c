@@ -81,9 +81,9 @@ void page_add_study(struct page *p, const struct study *s, const struct machine 
 		page_head(p, &study_section_shape, &made, &made, machine, strbuf_text(&subtitle));
 	json_t *of_runs = json_object(), *phases = json_object();
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
-		json_object_set_new(of_runs, study_length_name(k),
+		json_object_set_new(of_runs, study_length_names[k],
 				    samples_json(&samples[k], &s->runs[k]));
-		json_object_set_new(phases, study_length_name(k), phases_json(s, k));
+		json_object_set_new(phases, study_length_names[k], phases_json(s, k));
 		if (s->runs[k].present && !samples[k].run)
 			page_notef(o,
 				   s->source == STUDY_WATCH
@@ -91,7 +91,7 @@ void page_add_study(struct page *p, const struct study *s, const struct machine 
 					     "are not stored: there are no pictures of them."
 					   : "The %s run is no longer in the lab: there are no "
 					     "pictures of its samples.",
-				   study_length_name(k));
+				   study_length_names[k]);
 	}
 	json_object_set_new(o, "study", daemons_document(s, NULL)); /* the head has the machine */
 	json_object_set_new(o, "samples", of_runs);

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "report/core/format.h"
 #include "report/core/shapes.h"
-#include "report/page/documents.h"
 #include "report/time/execution_json.h"
 
 #define MOST_REASONS 6000
@@ -106,7 +104,7 @@ static json_t *columns_json(struct time_section *t)
 	json_object_set_new(o, "at_us", begins_json(t));
 	json_object_set_new(o, "et", et);
 	for (enum grade g = 0; g < GRADES; g++)
-		json_object_set_new(o, grade_name(g), grade_json(v, g));
+		json_object_set_new(o, grade_names[g], grade_json(v, g));
 	/* what people are shown of an execution: the rows of the catalogue that have a title. Those
 	 * that are not among the columns yet become columns */
 	json_t *list = json_array();
@@ -133,7 +131,7 @@ static void add_density(json_t *section, const struct run_view *v, enum emp_meas
 	struct error none = ERROR_INIT;
 	struct chart *c = chart_new();
 	char name[WORDS];
-	snprintf(name, sizeof name, "density_%s", emp_measure_name(m));
+	snprintf(name, sizeof name, "density_%s", emp_measure_names[m]);
 	page_chart(section, name, c, chart_density(c, v, m, &none));
 }
 
@@ -241,7 +239,7 @@ void page_compare_times(struct page *p, size_t reference, enum emp_measure measu
 	json_array_append_new(
 		p->comparisons,
 		json_pack("{s:s, s:o, s:I, s:s, s:o}", "kind", "time", "sections", sections,
-			  "reference", (json_int_t)reference, "measure", emp_measure_name(measure),
+			  "reference", (json_int_t)reference, "measure", emp_measure_names[measure],
 			  "rows",
 			  json_shapes(&time_comparison_row_shape, list, count, sizeof *list)));
 }

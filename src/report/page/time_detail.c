@@ -33,7 +33,7 @@ static size_t choose_evenly(const struct run_view *v, bool drops, size_t most, b
 	return taken;
 }
 
-bool *page_choose(const struct time_section *t, const struct page_choice *c, size_t *count)
+static bool *page_choose(const struct time_section *t, const struct page_choice *c, size_t *count)
 {
 	const struct run_view *v = t->view;
 	bool *chosen = xcalloc(v->count + 1, sizeof *chosen);

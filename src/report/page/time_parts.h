@@ -39,7 +39,6 @@ struct page_choice {
 	size_t most, dropped, extremes;
 	bool fill; /* false: no others */
 };
-bool *page_choose(const struct time_section *t, const struct page_choice *c, size_t *count);
 
 /* The ledger's columns; null if no execution has a ledger. Call it before page_details(), which
  * needs to know which causes occur. */

@@ -1,5 +1,4 @@
 /* Charts of profiles. */
-#include <stdio.h>
 
 #include "report/chart/charts.h"
 #include "report/profile/rows.h"

@@ -1,9 +1,7 @@
 /* Two profiles compared, for people and as a table. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/text.h"
 #include "report/core/json.h"
 #include "report/core/shapes.h"
 #include "report/page/documents.h"
@@ -14,7 +12,8 @@
 #define FULL_WIDTH 80 /* below: no CPU time per row */
 
 /* ns of CPU time for each ns of wall time. */
-double profile_cpu_per_s(uint64_t samples, double hz, uint64_t elapsed_ns)
+/* CPU time per elapsed time: `samples` in elapsed_ns; NaN if one is unknown. */
+static double profile_cpu_per_s(uint64_t samples, double hz, uint64_t elapsed_ns)
 {
 	return hz > 0 && elapsed_ns ? (double)samples / hz * 1e9 / (double)elapsed_ns : NAN;
 }
@@ -144,7 +143,7 @@ void profile_diff_text(const struct profile_subject *before, const struct profil
 		       struct strbuf *out)
 {
 	struct profile_style style = profile_normal_style(given);
-	strbuf_printf(out, "Profiles compared by %s\n", sleepy_by_name(d->by));
+	strbuf_printf(out, "Profiles compared by %s\n", sleepy_by_names[d->by]);
 	put_side("  before  ", before, d->before, d->before_hz, d->before_elapsed_ns, &style.style,
 		 out);
 	put_side("  after   ", after, d->after, d->after_hz, d->after_elapsed_ns, &style.style,

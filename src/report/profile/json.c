@@ -63,7 +63,7 @@ json_t *profile_listing_document(const struct profile_subject *s, const struct p
 	struct listing lines;
 	build_id_text(object, build_id);
 	json_object_set_new(function, "object", json_text(object->path));
-	json_object_set_new(function, "object_kind", json_string(object_kind_name(object->kind)));
+	json_object_set_new(function, "object_kind", json_string(object_kind_names[object->kind]));
 	json_object_set_new(function, "build_id", json_text(*build_id ? build_id : NULL));
 	listing_of(s->profile, l, &lines);
 	for (size_t i = 0; i < lines.list.count; i++) {

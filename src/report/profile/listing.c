@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "report/core/shapes.h"
 #include "report/profile/rows.h"
 

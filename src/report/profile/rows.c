@@ -1,12 +1,8 @@
 #include "report/profile/rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/text.h"
-#include "report/core/json.h"
 
 #define MOST_PIDS 5 /* named */
 #define OPERATOR "operator"
@@ -167,12 +163,6 @@ bool profile_row_kernel(const struct profile *p, const struct sleepy_view *v,
 	return kind == OBJECT_KERNEL || kind == OBJECT_MODULE;
 }
 
-bool profile_row_inlined(const struct profile *p, const struct sleepy_row *row)
-{
-	return row->function != PROFILE_NONE && !p->functions.items[row->function].address &&
-	       !p->functions.items[row->function].size;
-}
-
 /* ---- figures ---- */
 
 int profile_decimals(uint64_t n)
@@ -268,7 +258,7 @@ static void set_place(const struct profile *p, const struct sleepy_view *v,
 		const struct profile_function *f = &p->functions.items[row->function];
 		out->function = f->name;
 		out->known = true;
-		out->inlined = profile_row_inlined(p, row);
+		out->inlined = !f->address && !f->size;
 		out->offset = row->address - f->address;
 		out->address = f->address ? f->address : ABSENT_NS;
 		out->file = f->file;

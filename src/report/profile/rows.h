@@ -23,9 +23,6 @@ void profile_totals_of(const struct profile *p, struct profile_totals *out);
 /* The CPU time in ns that this many samples represent; NaN if the rate is unknown. */
 double profile_ns(const struct profile *p, uint64_t samples);
 
-/* CPU time per elapsed time: `samples` in elapsed_ns; NaN if one is unknown. */
-double profile_cpu_per_s(uint64_t samples, double hz, uint64_t elapsed_ns);
-
 /* A change with its CPU time per elapsed time, and one of the two profiles. */
 struct profile_change {
 	struct sleepy_change of;
@@ -86,8 +83,6 @@ extern const struct shape *const profile_row_shapes[SLEEPY_VIEWS + 1];
 /* Whether it is kernel code. */
 bool profile_row_kernel(const struct profile *p, const struct sleepy_view *v,
 			const struct sleepy_row *row);
-/* Whether the function was inlined where it was sampled. */
-bool profile_row_inlined(const struct profile *p, const struct sleepy_row *row);
 /* "function", plural "functions" */
 const char *profile_row_word(enum sleepy_by by, size_t count);
 

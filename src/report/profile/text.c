@@ -1,6 +1,5 @@
 /* A profile for people: its head, the system as a whole, what it cannot tell. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"

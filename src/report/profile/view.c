@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "report/profile/rows.h"
 
 #define FEW_SAMPLES 100000 /* below: shares have their margin beside them */
@@ -209,7 +208,7 @@ void profile_view_text(const struct profile_subject *s, const struct sleepy_view
 		put_profile_system(s, v, &style.style, &rows);
 	else if (v->samples)
 		put_rows(s, v, &style, &rows);
-	strbuf_printf(&title, "By %s, of ", sleepy_by_name(v->by));
+	strbuf_printf(&title, "By %s, of ", sleepy_by_names[v->by]);
 	if (v->samples != v->all)
 		strbuf_printf(&title, "%llu of ", (unsigned long long)v->samples);
 	put_samples_count(&title, v->all, "sample");

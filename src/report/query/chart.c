@@ -383,10 +383,10 @@ static void add_cells(struct chart *c, double r[TTP_MODEL_MEASURES][TTP_MODEL_ME
 			const struct ttp_relation *told = relation_of(a, b);
 			double row[] = { (double)b, (double)a, r[a][b] };
 			snprintf(name, sizeof name, "%s, %s",
-				 ttp_model_measure_name((enum ttp_model_measure)a),
-				 ttp_model_measure_name((enum ttp_model_measure)b));
+				 ttp_model_measure_names[(enum ttp_model_measure)a],
+				 ttp_model_measure_names[(enum ttp_model_measure)b]);
 			chart_row(c, cells, row, 3, name);
-			char level[] = { told ? *ttp_level_name(told->predicted) : '\0', '\0' };
+			char level[] = { told ? *ttp_level_names[told->predicted] : '\0', '\0' };
 			*level = (char)toupper((unsigned char)*level);
 			if (*level)
 				chart_row(c, words, row, 2, level);
@@ -412,7 +412,7 @@ int chart_matrix(struct chart *c, const struct query_view *v, struct error *err)
 		return chart_empty(err, "fewer than 3 executions of this run were kept");
 	chart_say_run(c, "matrix", v->run, v->machine);
 	for (size_t m = 0; m < TTP_MODEL_MEASURES; m++) {
-		const char *name = ttp_model_measure_name((enum ttp_model_measure)m);
+		const char *name = ttp_model_measure_names[(enum ttp_model_measure)m];
 		chart_axis_tick(&c->x, (double)m, name);
 		chart_axis_tick(&c->y, (double)m, name);
 	}

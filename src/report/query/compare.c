@@ -21,9 +21,8 @@ static void put_run(const struct query_view *v, struct strbuf *out)
 	else
 		strbuf_printf(out, "a run (%s", server);
 	if (v->run && v->run->name && *v->run->name) {
-		char *name = display_copy(v->run->name);
+		FREED char *name = display_copy(v->run->name);
 		strbuf_printf(out, ", %s", name);
-		xfree(name);
 	}
 	strbuf_putc(out, ')');
 }
@@ -172,7 +171,7 @@ static void put_plans(const struct query_view *base, const struct query_view *ot
 		const struct query_plan *from = query_plan_of(base->data, query_plan_hash(p->base));
 		const struct query_plan *to = query_plan_of(other->data, query_plan_hash(p->other));
 		if (from && to)
-			put_plan_change(from, to, style->ascii, &text);
+			put_plan_change(from, to, style->style.ascii, &text);
 		else
 			strbuf_puts(&text, "its plan is not stored");
 		put_query_text("  ", strbuf_text(&text), style, out);
@@ -275,18 +274,17 @@ void query_compare_text(const struct query_view *base, const struct query_view *
 			struct strbuf *out)
 {
 	struct query_style style = query_normal_style(given);
-	struct strbuf title = { 0 };
+	SCOPED(strbuf_release) struct strbuf title = { 0 };
 	size_t from = out->length;
 	put_run(other, &title);
 	strbuf_puts(&title, " against ");
 	put_run(base, &title);
 	*title.text = *title.text == 'r' ? 'R' : 'A';
-	put_headline(out, (size_t)style.width, style.colour, strbuf_text(&title));
-	strbuf_release(&title);
+	put_headline(out, style.style.width, style.style.colour, strbuf_text(&title));
 	put_summary(base, other, c, &style, out);
 	put_power(base, other, c, &style, out);
 	put_plans(base, other, c, &style, out);
 	put_changed(base, other, c, &style, out);
 	put_rest(c, &style, out);
-	query_finish(&style, out, from);
+	style_finish(&style.style, out, from);
 }

@@ -1,6 +1,5 @@
 /* docs/schema/query-compare.schema.json */
 #include <math.h>
-#include <stdio.h>
 
 #include "report/core/json.h"
 #include "report/core/shapes.h"
@@ -28,11 +27,10 @@ static json_t *pair_json(const struct query_view *base, const struct query_view 
 		row.pair.p = NAN;
 	json_t *o = json_shape(&query_pair_shape, &row);
 	if (!p->same_plan) {
-		struct strbuf text = { 0 };
+		SCOPED(strbuf_release) struct strbuf text = { 0 };
 		put_plan_change(query_plan_of(base->data, row.base_plan),
 				query_plan_of(other->data, row.other_plan), false, &text);
 		json_object_set_new(o, "plan_change", json_text(strbuf_text(&text)));
-		strbuf_release(&text);
 	}
 	return o;
 }

@@ -54,7 +54,7 @@ static void put_dropped_by(const struct query_view *v, const struct query_rows *
 	}
 	if (!worst)
 		return;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	char first[WORDS], number[WORDS], share[WORDS], place[2 * WORDS];
 	format_count(executions, number);
 	format_percent((double)executions / (double)v->result->executions, share);
@@ -63,9 +63,8 @@ static void put_dropped_by(const struct query_view *v, const struct query_rows *
 	if (ats > 1)
 		strbuf_printf(&text, "%zu Q@Cs, most of ", ats);
 	strbuf_puts(&text, place);
-	snprintf(first, sizeof first, "Dropped, %s: ", ttp_check_name(check));
+	snprintf(first, sizeof first, "Dropped, %s: ", ttp_check_names[check]);
 	put_query_text(first, strbuf_text(&text), style, out);
-	strbuf_release(&text);
 }
 
 /* ---- what it is worth ---- */
@@ -88,17 +87,16 @@ static void put_missing(const struct query_view *v, const struct query_style *st
 			struct strbuf *out)
 {
 	const struct ttp_missing *m = &v->result->missing;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	for (enum query_role role = 0; role < QUERY_ROLES; role++) {
 		char whose[WORDS];
-		snprintf(whose, sizeof whose, "%s processes", query_role_name(role));
+		snprintf(whose, sizeof whose, "%s processes", query_role_names[role]);
 		put_bits(m->roles[role], false, role == QUERY_OWN ? "tare itself" : whose, &text);
 	}
 	put_bits(m->overall, true, "the CPUs", &text);
 	if (text.length)
 		put_query_text("Underlying measures that are missing: ", strbuf_text(&text), style,
 			       out);
-	strbuf_release(&text);
 }
 
 static void put_post(const struct query_view *v, const struct query_style *style,
@@ -134,7 +132,8 @@ static void put_post(const struct query_view *v, const struct query_style *style
 	strbuf_clear(&text);
 	for (enum ttp_model_measure m = 0; m < TTP_MODEL_MEASURES; m++)
 		if (r->post.constant >> m & 1)
-			strbuf_printf(&text, "%s%s", said++ ? ", " : "", ttp_model_measure_name(m));
+			strbuf_printf(&text, "%s%s", said++ ? ", " : "",
+				      ttp_model_measure_names[m]);
 	if (said && r->executions > 1 && style->checks)
 		put_query_text("Never varied: ", strbuf_text(&text), style, out);
 	strbuf_release(&text);
@@ -206,7 +205,7 @@ static void put_surroundings(const struct query_view *v, const struct query_rows
 			     const struct query_style *style, struct strbuf *out)
 {
 	struct query_surroundings s = query_surroundings_of(v->data, rows);
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	char share[WORDS];
 	if (isfinite(s.run_delay)) {
 		format_percent(s.run_delay, share);
@@ -225,13 +224,12 @@ static void put_surroundings(const struct query_view *v, const struct query_rows
 	strbuf_putc(&text, '.');
 	if (text.length > 1)
 		put_query_text("Meanwhile: ", strbuf_text(&text), style, out);
-	strbuf_release(&text);
 }
 
 void put_query_deviations(const struct query_view *v, const struct query_style *style,
 			  struct strbuf *out)
 {
-	sentence_list list = { 0 };
+	SCOPED(sentences_release) sentence_list list = { 0 };
 	char text[WORDS];
 	query_deviations(v, false, &list);
 	strbuf_putc(out, '\n');
@@ -243,24 +241,22 @@ void put_query_deviations(const struct query_view *v, const struct query_style *
 		strbuf_puts(out, "Deviations from the protocol as printed\n");
 	for (size_t i = 0; style->checks && i < list.count; i++)
 		put_query_text("- ", list.items[i], style, out);
-	sentences_release(&list);
 }
 
 void put_query_findings(const struct query_view *v, const struct query_rows *rows,
 			const struct query_style *style, struct strbuf *out)
 {
 	for (enum ttp_drop d = TTP_KEPT + 1; d < TTP_DROPS; d++) {
-		struct strbuf text = { 0 };
+		SCOPED(strbuf_release) struct strbuf text = { 0 };
 		struct naming n = { v, style, &text, 0 };
 		char first[WORDS];
 		for (size_t i = 0; i < rows->list.count; i++)
 			if (rows->list.items[i].verdict->drop == d)
 				name_at(&n, &rows->list.items[i]);
 		end_naming(&n);
-		snprintf(first, sizeof first, "Dropped, %s: ", ttp_drop_name(d));
+		snprintf(first, sizeof first, "Dropped, %s: ", ttp_drop_names[d]);
 		if (n.count)
 			put_query_text(first, strbuf_text(&text), style, out);
-		strbuf_release(&text);
 	}
 	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
 		put_dropped_by(v, rows, c, style, out);

@@ -161,7 +161,7 @@ void query_json(const struct query_view *v, struct strbuf *out)
 	struct query_rows rows;
 	query_rows_of(v, &rows);
 	json_t *root = head_json(v, &rows);
-	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+	FREED char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 	text[strlen(text) - 2] = '\0'; /* its last newline and brace */
 	strbuf_puts(out, text);
 	/* one after the other: half a million executions as a tree would take more than a GiB */
@@ -173,7 +173,6 @@ void query_json(const struct query_view *v, struct strbuf *out)
 		json_decref(row);
 	}
 	strbuf_puts(out, "\n ]\n}\n");
-	free(text);
 	json_decref(root);
 	query_rows_release(&rows);
 }

@@ -1,7 +1,5 @@
 /* Where the time of a query went: its executions' ledgers, by what a DBA would do about it. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "report/query/rows.h"
 #include "report/time/ledger.h"
@@ -115,7 +113,7 @@ static struct table *groups_table(const struct ledger_sums *s)
 static void put_sentence(const struct ledger_sums *s, const struct query_style *style,
 			 struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	char time[WORDS], share[WORDS], query[WORDS];
 	bool told[GROUPS] = { false };
 	size_t said = 0;
@@ -146,7 +144,6 @@ static void put_sentence(const struct ledger_sums *s, const struct query_style *
 	}
 	strbuf_putc(&text, '.');
 	put_query_text("", strbuf_text(&text), style, out);
-	strbuf_release(&text);
 }
 
 void query_ledger_text(const struct execution *const *executions, size_t count,
@@ -154,7 +151,7 @@ void query_ledger_text(const struct execution *const *executions, size_t count,
 {
 	struct query_style style = query_normal_style(given);
 	struct ledger_sums s;
-	struct strbuf note = { 0 };
+	SCOPED(strbuf_release) struct strbuf note = { 0 };
 	size_t from = out->length;
 	ledger_sums_of_executions(executions, count, &s);
 	if (s.n && s.wall_total_ns) {
@@ -172,7 +169,6 @@ void query_ledger_text(const struct execution *const *executions, size_t count,
 			put_query_text("Note: ", strbuf_text(&note), &style, out);
 	} else
 		strbuf_puts(out, "No ledger was kept of these executions.\n");
-	strbuf_release(&note);
 	ledger_sums_release(&s);
-	query_finish(&style, out, from);
+	style_finish(&style.style, out, from);
 }

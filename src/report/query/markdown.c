@@ -87,14 +87,13 @@ static void put_plans(const struct query_view *v, struct strbuf *out)
 	struct query_rows rows;
 	query_rows_of(v, &rows);
 	strbuf_puts(out, "## Plans\n\n```text");
-	struct strbuf text = { 0 };
-	put_query_plans(v, &rows, &(struct query_style){ .width = 100 }, &text);
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
+	put_query_plans(v, &rows, &(struct query_style){ .style.width = 100 }, &text);
 	/* its own heading is the section's; a fence within it would end the block */
 	const char *at = strchr(strbuf_text(&text) + (text.length > 0), '\n');
 	for (; at && *at; at++)
 		strbuf_putc(out, (char)(*at == '`' ? '\'' : *at));
 	strbuf_puts(out, "```\n\n");
-	strbuf_release(&text);
 	query_rows_release(&rows);
 }
 
@@ -148,5 +147,5 @@ void query_markdown(const struct query_view *v, const struct query_style *given,
 		put_model_summary(model, out);
 		strbuf_putc(out, '\n');
 	}
-	query_finish(&(struct query_style){ 0 }, out, from);
+	style_finish(&(struct style){ 0 }, out, from);
 }

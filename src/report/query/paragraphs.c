@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/core/json.h"
 #include "report/query/rows.h"
 
 #define MOST_STEAL 0.05 /* that of struct ttp_options */
@@ -61,7 +60,7 @@ static void put_adapted(struct strbuf *out)
 			continue;
 		if (last)
 			strbuf_printf(out, "%s%s", out->length ? ", " : "", last);
-		last = ttp_check_name(c);
+		last = ttp_check_names[c];
 	}
 	strbuf_printf(out, "%s%s", out->length ? " and " : "", last);
 }
@@ -97,7 +96,7 @@ static void say_checks(const struct query_view *v, bool brief, sentence_list *in
 	}
 	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
 		if (ttp_form_note(c))
-			say(into, "check of %s: %s", ttp_check_name(c), ttp_form_note(c));
+			say(into, "check of %s: %s", ttp_check_names[c], ttp_form_note(c));
 }
 
 void query_deviations(const struct query_view *v, bool brief, sentence_list *into)
@@ -179,7 +178,7 @@ static void put_wide(const struct query_view *v, struct strbuf *out)
 			    : c == TTP_UNIQUE_PLAN ? "Q@Cs"
 						   : "executions",
 			    text);
-		strbuf_printf(out, "%s%s: %s", said++ ? ", " : "", ttp_wide_check_name(c), text);
+		strbuf_printf(out, "%s%s: %s", said++ ? ", " : "", ttp_wide_check_names[c], text);
 	}
 }
 
@@ -273,7 +272,7 @@ static void put_times(const struct query_view *v, struct strbuf *out)
 	const struct query_run *r = v->data;
 	bool varies = r->at.count && r->at.items[0].cardinality;
 	bool onepass = r->scenario && !strcmp(r->scenario, "onepass");
-	struct strbuf missing = { 0 };
+	SCOPED(strbuf_release) struct strbuf missing = { 0 };
 	strbuf_printf(out, " Each query was executed %u times%s%s.", query_planned(r),
 		      !varies	? ""
 		      : onepass ? " at each cardinality where its plan differs from that of the "
@@ -288,12 +287,11 @@ static void put_times(const struct query_view *v, struct strbuf *out)
 			      missing.length ? "; " : "", strbuf_text(&missing));
 	else if (missing.length)
 		strbuf_printf(out, " %s.", strbuf_text(&missing));
-	strbuf_release(&missing);
 }
 
 static void put_quality(const struct query_view *v, struct strbuf *out)
 {
-	struct strbuf wide = { 0 };
+	SCOPED(strbuf_release) struct strbuf wide = { 0 };
 	struct query_rows rows;
 	struct shares s;
 	char error[WORDS];
@@ -327,7 +325,6 @@ static void put_quality(const struct query_view *v, struct strbuf *out)
 		strbuf_printf(out, " The mean relative error of a query's time is %s.", error);
 	}
 	query_rows_release(&rows);
-	strbuf_release(&wide);
 }
 
 const char *query_unfit(const struct query_view *v)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "report/query/rows.h"
 
 #define DEEP 40		/* levels that are indented: deeper ones would run out of the line */
@@ -39,7 +38,7 @@ static void put_if(const char *before, const char *text, struct strbuf *out)
 /* "Hash Join (inner) on t as x using t_a: (a = b); sort key: a" */
 static char *describe(const json_t *node)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	const char *name = text_in(node, "node"), *join = text_in(node, "join");
 	const char *key, *between = ": ";
 	size_t i;
@@ -65,7 +64,6 @@ static char *describe(const json_t *node)
 		between = "; ";
 	}
 	char *shown = display_copy(strbuf_text(&text));
-	strbuf_release(&text);
 	return shown;
 }
 
@@ -110,7 +108,7 @@ typedef ARRAY(struct change) change_list;
 static void diff_lines(const plan_lines *a, const plan_lines *b, change_list *out)
 {
 	size_t stride = b->count + 1, i = 0, j = 0;
-	uint32_t *length = xcalloc((a->count + 1) * stride, sizeof *length);
+	FREED uint32_t *length = xcalloc((a->count + 1) * stride, sizeof *length);
 	for (size_t p = a->count; p-- > 0;)
 		for (size_t q = b->count; q-- > 0;) {
 			uint32_t *cell = &length[p * stride + q];
@@ -130,7 +128,6 @@ static void diff_lines(const plan_lines *a, const plan_lines *b, change_list *ou
 		else
 			array_push(out, ((struct change){ AFTER, j++ }));
 	}
-	xfree(length);
 }
 
 /* The node and what it reads, without its conditions: so many bytes of its text. */
@@ -177,7 +174,7 @@ void put_plan_change(const struct query_plan *from, const struct query_plan *to,
 		     struct strbuf *out)
 {
 	plan_lines a, b;
-	change_list changes = { 0 };
+	FREED change_list changes = { 0 };
 	size_t said = 0;
 	lines_of(from, &a);
 	lines_of(to, &b);
@@ -189,7 +186,6 @@ void put_plan_change(const struct query_plan *from, const struct query_plan *to,
 	}
 	if (!said)
 		strbuf_puts(out, "the same nodes in another order");
-	array_release(&changes);
 	lines_release(&a);
 	lines_release(&b);
 }
@@ -200,21 +196,21 @@ static void put_line(char mark, const struct plan_line *line, const struct query
 		     struct strbuf *out)
 {
 	size_t indent = 4 + 2 * (size_t)(line->depth < DEEP ? line->depth : DEEP);
-	size_t most = (size_t)style->width / 2;
+	size_t most = style->style.width / 2;
 	char first[128];
 	indent = indent > most ? most : indent;
 	memset(first, ' ', sizeof first);
 	first[2] = mark;
 	first[indent] = '\0';
 	put_paragraph(out,
-		      &(struct paragraph){ .width = (size_t)style->width,
+		      &(struct paragraph){ .width = style->style.width,
 					   .indent = indent + 4,
 					   .first = first,
 					   .lines = 3,
-					   .colour = !style->colour ? NULL
-						     : mark == '+'  ? GREEN
-						     : mark == '-'  ? RED
-								    : NULL },
+					   .colour = !style->style.colour ? NULL
+						     : mark == '+'	  ? GREEN
+						     : mark == '-'	  ? RED
+									  : NULL },
 		      line->text);
 }
 
@@ -223,7 +219,7 @@ static void put_tree(const struct query_plan *before, const struct query_plan *p
 		     const struct query_style *style, struct strbuf *out)
 {
 	plan_lines a = { 0 }, b;
-	change_list changes = { 0 };
+	FREED change_list changes = { 0 };
 	lines_of(plan, &b);
 	if (before)
 		lines_of(before, &a);
@@ -233,7 +229,6 @@ static void put_tree(const struct query_plan *before, const struct query_plan *p
 		char mark = !before || c->side == BOTH ? ' ' : c->side == BEFORE ? '-' : '+';
 		put_line(mark, c->side == BEFORE ? &a.items[c->at] : &b.items[c->at], style, out);
 	}
-	array_release(&changes);
 	lines_release(&a);
 	lines_release(&b);
 }
@@ -252,7 +247,7 @@ static void put_query(const struct query_view *v, const struct query_row *rows, 
 		if (row->plan < 0)
 			continue;
 		const struct query_plan *plan = query_plan_of(v->data, row->hash);
-		struct strbuf text = { 0 };
+		SCOPED(strbuf_release) struct strbuf text = { 0 };
 		char high[WORDS], low[WORDS];
 		format_count(row->cardinality, high);
 		format_count(rows[next].cardinality, low);
@@ -264,13 +259,12 @@ static void put_query(const struct query_view *v, const struct query_row *rows, 
 				      low);
 		if (before && plan) {
 			strbuf_puts(&text, ": ");
-			put_plan_change(before, plan, style->ascii, &text);
+			put_plan_change(before, plan, style->style.ascii, &text);
 		}
 		put_paragraph(out,
 			      &(struct paragraph){
-				      .width = (size_t)style->width, .first = "  ", .indent = 4 },
+				      .width = style->style.width, .first = "  ", .indent = 4 },
 			      strbuf_text(&text));
-		strbuf_release(&text);
 		if (row->plan > shown && plan) /* letters ascend as plans are first seen */
 			put_tree(before, plan, style, out);
 		shown = row->plan > shown ? row->plan : shown;

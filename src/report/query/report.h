@@ -20,12 +20,10 @@ struct query_view {
 };
 
 struct query_style {
-	int width;    /* 0: 80 */
-	size_t lines; /* of the screen that the times should fit; 0: none */
-	bool colour, ascii;
-	bool all;    /* every Q@C, not only the first 60, and every dropped execution */
-	bool plans;  /* plan trees, and how they change with the cardinality */
-	bool model;  /* the causal model */
+	struct style style; /* lines: of the screen that the times should fit */
+	bool all;	    /* every Q@C, not only the first 60, and every dropped execution */
+	bool plans;	    /* plan trees, and how they change with the cardinality */
+	bool model;	    /* the causal model */
 	bool checks; /* every sanity check with its counts, even if it did not fire, measures that
 			never vary, deviations */
 };

@@ -1,6 +1,5 @@
 #include "report/query/rows.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +11,11 @@
 
 /* ---- plans ---- */
 
-void plan_letter(int plan, char out[16])
+/* Plans are lettered within each query, from its highest cardinality down: A, ..., Z, AA. */
+static void plan_letter(int plan, char out[16])
 {
 	char reversed[16];
 	size_t n = 0;
-	if (plan < 0) {
-		snprintf(out, 16, "-");
-		return;
-	}
 	for (int left = plan + 1; left > 0; left = (left - 1) / 26)
 		reversed[n++] = (char)('A' + (left - 1) % 26);
 	for (size_t i = 0; i < n; i++)
@@ -69,7 +65,7 @@ static struct query_row row_of(const struct query_run *run, const struct query_a
 				 .table_bytes = at->table_bytes,
 				 .made = at->executions.count,
 				 .kept = verdict->kept,
-				 .dropped_by = verdict->drop ? ttp_drop_name(verdict->drop) : NULL,
+				 .dropped_by = verdict->drop ? ttp_drop_names[verdict->drop] : NULL,
 				 .time = verdict->times[time],
 				 .cpu = verdict->cpu,
 				 .device = verdict->device,
@@ -282,7 +278,7 @@ void put_checks(uint32_t bits, const char *between, struct strbuf *out)
 	size_t n = 0;
 	for (enum ttp_check c = 0; c < TTP_CHECKS; c++)
 		if (bits >> c & 1)
-			strbuf_printf(out, "%s%s", n++ ? between : "", ttp_check_name(c));
+			strbuf_printf(out, "%s%s", n++ ? between : "", ttp_check_names[c]);
 }
 
 /* ---- text ---- */
@@ -290,22 +286,13 @@ void put_checks(uint32_t bits, const char *between, struct strbuf *out)
 struct query_style query_normal_style(const struct query_style *given)
 {
 	struct query_style s = given ? *given : (struct query_style){ 0 };
-	s.width = s.width <= 0 ? 80 : s.width < 60 ? 60 : s.width;
+	s.style = style_normal(&s.style);
 	return s;
-}
-
-void query_finish(const struct query_style *style, struct strbuf *out, size_t from)
-{
-	style_finish(&(struct style){ .ascii = style->ascii }, out, from);
 }
 
 void query_render(struct table *t, const struct query_style *style, struct strbuf *out)
 {
-	table_render(t, TABLE_TEXT,
-		     &(struct style){ .width = (size_t)style->width,
-				      .colour = style->colour,
-				      .ascii = style->ascii },
-		     out);
+	table_render(t, TABLE_TEXT, &style->style, out);
 	table_free(t);
 }
 
@@ -322,7 +309,7 @@ void put_more(size_t count, size_t most, const char *what, const struct query_st
 			      count - most == 1 ? "" : "s");
 }
 
-/* A copy whose percentages do not break; query_finish() makes plain spaces of it. */
+/* A copy whose percentages do not break; style_finish() makes plain spaces of it. */
 static char *unbroken(const char *text)
 {
 	struct strbuf out = { 0 };
@@ -337,14 +324,13 @@ static char *unbroken(const char *text)
 void put_query_text(const char *first, const char *text, const struct query_style *style,
 		    struct strbuf *out)
 {
-	char *shown = unbroken(text);
+	FREED char *shown = unbroken(text);
 	size_t indent = strspn(first, " ");
 	put_paragraph(out,
-		      &(struct paragraph){ .width = (size_t)style->width,
+		      &(struct paragraph){ .width = style->style.width,
 					   .indent = *first ? indent + 2 : 0,
 					   .first = first },
 		      shown);
-	xfree(shown);
 }
 
 void put_query_fact(const char *label, const char *text, const struct query_style *style,
@@ -352,9 +338,9 @@ void put_query_fact(const char *label, const char *text, const struct query_styl
 {
 	char first[LABEL + 16], *shown = unbroken(text);
 	snprintf(first, sizeof first, "  %-*.20s", LABEL - 2, label);
-	put_paragraph(out,
-		      &(struct paragraph){
-			      .width = (size_t)style->width, .indent = LABEL, .first = first },
-		      shown);
+	put_paragraph(
+		out,
+		&(struct paragraph){ .width = style->style.width, .indent = LABEL, .first = first },
+		shown);
 	xfree(shown);
 }

@@ -13,7 +13,7 @@ struct query_row {
 	uint32_t query;
 	char name[WORDS];
 	uint64_t cardinality, table_bytes; /* 0: none, unknown */
-	int plan;			   /* in the order of plan_letter(); -1: unknown */
+	int plan;			   /* in the order of its letters; -1: unknown */
 	char letter[16];		   /* "": unknown */
 	uint64_t hash;
 	bool plans; /* its executions had several */
@@ -41,9 +41,6 @@ const char *query_time_title(enum ttp_time t);
 /* "CPU + own device time", with its parts. */
 const char *query_time_meaning(enum ttp_time t);
 
-/* Plans are lettered within each query, from its highest cardinality down: A, ..., Z, AA; -1:
- * "-". */
-void plan_letter(int plan, char out[16]);
 uint64_t query_plan_hash(const struct query_at *at); /* of its first execution; 0: unknown */
 const struct query_plan *query_plan_of(const struct query_run *r, uint64_t hash); /* or NULL */
 
@@ -64,8 +61,6 @@ void query_server(const struct query_run *r, char out[WORDS]);
 void put_checks(uint32_t bits, const char *between, struct strbuf *out);
 
 struct query_style query_normal_style(const struct query_style *given);
-/* Like style_finish(): plain spaces and, with style->ascii, no µ and no … */
-void query_finish(const struct query_style *style, struct strbuf *out, size_t from);
 void query_render(struct table *t, const struct query_style *style,
 		  struct strbuf *out); /* and frees it */
 void put_query_text(const char *first, const char *text, const struct query_style *style,

@@ -43,7 +43,7 @@ struct table *query_executions_table(const struct query_view *v)
 	for (size_t i = 0; i < v->data->at.count; i++) {
 		const struct query_at *at = &v->data->at.items[i];
 		for (size_t k = 0; k < at->executions.count; k++) {
-			struct strbuf names = { 0 };
+			SCOPED(strbuf_release) struct strbuf names = { 0 };
 			table_add_count(t, at->query);
 			table_add_count(t, (int64_t)at->cardinality);
 			c = (struct field_cursor){ .fields = query_execution_fields,
@@ -64,7 +64,6 @@ struct table *query_executions_table(const struct query_view *v)
 			}
 			put_checks(*fired++, "; ", &names);
 			table_add_text(t, strbuf_text(&names));
-			strbuf_release(&names);
 		}
 	}
 	return t;
@@ -130,16 +129,16 @@ struct table *query_checks_table(const struct query_view *v, enum query_checks w
 	bool all = which == QUERY_ALL_CHECKS, drops = which != QUERY_OTHER_CHECKS;
 	struct table *t = table_new(columns, COUNT_OF(columns));
 	for (enum ttp_wide_check c = 0; c < TTP_WIDE_CHECKS; c++)
-		add_check(t, all, "experiment", ttp_wide_check_name(c), &r->wide[c]);
+		add_check(t, all, "experiment", ttp_wide_check_names[c], &r->wide[c]);
 	for (enum ttp_check c = 0; drops && c < TTP_CHECKS; c++)
-		add_check(t, all, "execution", ttp_check_name(c), &r->checks[c]);
+		add_check(t, all, "execution", ttp_check_names[c], &r->checks[c]);
 	for (enum ttp_at_check c = drops ? 0 : TTP_STRICT; c < TTP_AT_CHECKS; c++)
-		add_check(t, all, "Q@C", ttp_at_check_name(c), &r->at_checks[c]);
+		add_check(t, all, "Q@C", ttp_at_check_names[c], &r->at_checks[c]);
 	if (ttp_time_means(v->data, TTP_CALC)) {
 		add_check(t, all, "afterwards", "excessive variation in calculated time",
 			  &r->post.variation);
-		add_check(t, all, "afterwards", ttp_at_check_name(TTP_STRICT), &r->post.strict);
-		add_check(t, all, "afterwards", ttp_at_check_name(TTP_RELAXED), &r->post.relaxed);
+		add_check(t, all, "afterwards", ttp_at_check_names[TTP_STRICT], &r->post.strict);
+		add_check(t, all, "afterwards", ttp_at_check_names[TTP_RELAXED], &r->post.relaxed);
 	}
 	if (table_rows(t))
 		return t;
@@ -158,8 +157,8 @@ void query_model_of(const struct query_view *v, struct query_relation out[TTP_RE
 		bool known = found[i].off >= 0;
 		out[i] = (struct query_relation){
 			.id = relation->id,
-			.left = ttp_model_measure_name(relation->left),
-			.right = ttp_model_measure_name(relation->right),
+			.left = ttp_model_measure_names[relation->left],
+			.right = ttp_model_measure_names[relation->right],
 			.predicted = relation->predicted,
 			.papers_r = relation->papers,
 			.known = known,
@@ -194,10 +193,10 @@ struct table *query_model_table(const struct query_relation model[TTP_RELATIONS]
 		table_add_text(t, m->id);
 		table_add_text(t, m->left);
 		table_add_text(t, m->right);
-		table_add_text(t, ttp_level_name(m->predicted));
+		table_add_text(t, ttp_level_names[m->predicted]);
 		table_add_number(t, fabs(m->r) < 0.005 ? 0 : m->r);
 		table_add_text(t, p + 2); /* its title says what it is */
-		table_add_text(t, m->known ? ttp_level_name(m->observed) : "-");
+		table_add_text(t, m->known ? ttp_level_names[m->observed] : "-");
 		table_add_text(t, m->known ? matches[m->off] : "-");
 		table_add_number(t, m->papers_r);
 	}

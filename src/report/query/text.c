@@ -23,23 +23,21 @@ static void put_own_words(const char *label, const char *text, const struct quer
 {
 	if (!text || !*text)
 		return;
-	char *shown = display_copy(text);
+	FREED char *shown = display_copy(text);
 	put_query_fact(label, shown, style, out);
-	xfree(shown);
 }
 
 static void put_title(const struct query_view *v, const struct query_style *style,
 		      struct strbuf *out)
 {
 	const struct query_run *r = v->data;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	char server[WORDS];
 	query_server(r, server);
 	strbuf_puts(&text, r->imported ? "Queries measured elsewhere" : "Queries");
 	if (r->experiment_name && *r->experiment_name) {
-		char *name = display_copy(r->experiment_name);
+		FREED char *name = display_copy(r->experiment_name);
 		strbuf_printf(&text, " of experiment %s", name);
-		xfree(name);
 	}
 	strbuf_printf(&text, " on %s", server);
 	if (!r->imported)
@@ -49,15 +47,14 @@ static void put_title(const struct query_view *v, const struct query_style *styl
 	if (v->run && v->run->id > 0)
 		strbuf_printf(&text, ", run %lld", (long long)v->run->id);
 	strbuf_puts(&text, run_state_words(v->run));
-	put_headline(out, (size_t)style->width, style->colour, strbuf_text(&text));
-	strbuf_release(&text);
+	put_headline(out, style->style.width, style->style.colour, strbuf_text(&text));
 }
 
 static void put_shape(const struct query_view *v, const struct query_style *style,
 		      struct strbuf *out)
 {
 	const struct query_run *r = v->data;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	char number[WORDS], low[WORDS], high[WORDS];
 	uint64_t least = UINT64_MAX, most = 0;
 	for (size_t i = 0; i < r->at.count; i++) {
@@ -89,14 +86,13 @@ static void put_shape(const struct query_view *v, const struct query_style *styl
 		strbuf_printf(&text, ", for %s", high);
 	}
 	put_query_fact("Executions", strbuf_text(&text), style, out);
-	strbuf_release(&text);
 }
 
 static void put_kept(const struct query_view *v, const struct query_rows *rows,
 		     const struct query_style *style, struct strbuf *out)
 {
 	const struct ttp_result *r = v->result;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	char at[WORDS], executions[WORDS], error[WORDS];
 	format_part(r->at_kept, r->at_count, "Q@Cs", at);
 	format_part(r->executions_kept, r->executions, "executions", executions);
@@ -109,7 +105,6 @@ static void put_kept(const struct query_view *v, const struct query_rows *rows,
 		strbuf_printf(&text, ", relative error %s", error);
 	}
 	put_query_fact("Time", strbuf_text(&text), style, out);
-	strbuf_release(&text);
 }
 
 /* ---- times ---- */
@@ -152,12 +147,8 @@ static void add_row(struct table *t, const struct query_row *row, enum ttp_time 
 static void put_times(const struct query_view *v, const struct query_rows *rows,
 		      const struct query_style *style, struct strbuf *out)
 {
-	const struct style screen = { .width = (size_t)style->width,
-				      .lines = style->lines,
-				      .colour = style->colour,
-				      .ascii = style->ascii };
-	if (!style->all && plot_wanted(&screen, rows->list.count + 1)) {
-		plot_queries(v, rows, &screen, out);
+	if (!style->all && plot_wanted(&style->style, rows->list.count + 1)) {
+		plot_queries(v, rows, &style->style, out);
 		return;
 	}
 	/* cold runs have a column more, of what was read */
@@ -207,36 +198,34 @@ static void put_times(const struct query_view *v, const struct query_rows *rows,
 static void put_event(const struct query_view *v, const struct query_event *e,
 		      const struct query_style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	char date[WORDS], first[WORDS], place[2 * WORDS];
 	text_date(e->at_ns, date, sizeof date);
-	strbuf_puts(&text, query_event_name(e->kind));
+	strbuf_puts(&text, query_event_names[e->kind]);
 	if (e->query) {
 		query_place(v->data, e->query, e->cardinality, place);
 		strbuf_printf(&text, ", %s", place);
 	}
 	if (e->text) {
-		char *shown = display_copy(e->text);
+		FREED char *shown = display_copy(e->text);
 		strbuf_printf(&text, ": %s", shown);
-		xfree(shown);
 	}
 	if (e->kind == QUERY_RESTARTED) {
 		const struct query_plan *before = query_plan_of(v->data, e->before);
 		const struct query_plan *plan = query_plan_of(v->data, e->plan);
 		if (before && plan) {
 			strbuf_puts(&text, ": ");
-			put_plan_change(before, plan, style->ascii, &text);
+			put_plan_change(before, plan, style->style.ascii, &text);
 		} else if (!e->text)
 			strbuf_puts(&text, ": its plan changed");
 	}
 	snprintf(first, sizeof first, "%.40s  ", date);
 	put_paragraph(out,
-		      &(struct paragraph){ .width = (size_t)style->width,
+		      &(struct paragraph){ .width = style->style.width,
 					   .first = first,
 					   .indent = strlen(first),
 					   .lines = 3 },
 		      strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 static void put_events(const struct query_view *v, const struct query_style *style,
@@ -268,7 +257,7 @@ void query_text(const struct query_view *v, const struct query_style *given, str
 {
 	struct query_style style = query_normal_style(given);
 	struct query_rows rows;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	size_t from = out->length;
 	query_rows_of(v, &rows);
 	put_title(v, &style, out);
@@ -314,6 +303,5 @@ void query_text(const struct query_view *v, const struct query_style *given, str
 		put_query_text("For a paper: ", strbuf_text(&text), &style, out);
 	}
 	query_rows_release(&rows);
-	strbuf_release(&text);
-	query_finish(&style, out, from);
+	style_finish(&style.style, out, from);
 }

@@ -13,7 +13,7 @@ static void say_study(struct chart *c, const char *kind, const struct study *s,
 	chart_say(c, "study", words);
 	format_iso8601(s->made_at_ns, words);
 	chart_say(c, "made", words);
-	snprintf(words, sizeof words, "the %s one, run %lld of the lab", study_length_name(length),
+	snprintf(words, sizeof words, "the %s one, run %lld of the lab", study_length_names[length],
 		 (long long)s->runs[length].run);
 	chart_say(c, "samples", words);
 	chart_say_machine(c, machine);
@@ -71,7 +71,7 @@ int chart_zoom(struct chart *c, const struct study *s, enum study_length length,
 	const struct study_level *l = &found->levels.items[level - 1];
 	say_study(c, "zooms", s, length, machine);
 	snprintf(words, sizeof words, "%zu of %zu, %s", level, found->levels.count,
-		 study_shape_name(l->shape));
+		 study_shape_names[l->shape]);
 	chart_say(c, "zoom", words);
 	bool steadied = found->steadied && sedona_steady(r, &steady);
 	chart_pairs(c, steadied ? &steady : r, is_l, l);

@@ -55,14 +55,14 @@ json_t *daemons_document(const struct study *s, const struct machine *machine)
 {
 	json_t *root = json_shape(&study_shape, &(struct study_head){ .format = 1, .study = *s });
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
-		set(json_object_get(root, "runs"), study_length_name(k), run_json(&s->runs[k]));
+		set(json_object_get(root, "runs"), study_length_names[k], run_json(&s->runs[k]));
 	array_each(d, &s->daemons) {
 		json_t *o = json_shape(&study_daemon_shape, d);
 		array_each(c, &s->cutoffs)
 			if (!strcmp(c->daemon, d->name))
 				json_append(o, "cutoffs", json_shape(&cutoff_range_shape, c));
 		for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
-			set(json_object_get(o, "runs"), study_length_name(k),
+			set(json_object_get(o, "runs"), study_length_names[k],
 			    seen_json(&s->runs[k], &d->seen[k]));
 		set(o, "long_running", json_boolean(daemon_is_long_running(d)));
 		json_append(root, "daemons", o);

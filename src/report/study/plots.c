@@ -88,8 +88,8 @@ void daemons_plots(const struct sedona_run *r, const bool *is_l, const struct st
 		format_expected(l->both_expected, expected);
 		snprintf(title, sizeof title,
 			 "Zoom %zu of %zu, %s: neither %u, first %u, second %u, both %u (%.40s)",
-			 i + 1, levels, study_shape_name(l->shape), l->neither, l->first, l->second,
-			 l->both, expected);
+			 i + 1, levels, study_shape_names[l->shape], l->neither, l->first,
+			 l->second, l->both, expected);
 		put_plot(c, title, "ET of the second of a pair", &style, out);
 		chart_free(c);
 	}

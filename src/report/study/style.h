@@ -19,9 +19,6 @@ bool daemon_is_long_running(const struct study_daemon *d); /* in one of the runs
 #define NARROW 80 /* below, there is room for the main columns only */
 #define WIDE 104  /* from there on, for more of them */
 
-/* ET differ in their last digits: one unit for a window, and decimals that tell its ends apart. */
-struct scale daemons_scale(uint64_t low_ns, uint64_t high_ns);
-
 /* The long-running daemons as a table; false: there are none. */
 bool put_long_running(const struct study *s, const struct style *style, struct strbuf *out);
 /* The zoom levels of each run as a table, and what the words in it mean. */

@@ -49,7 +49,8 @@ struct table *daemons_cutoffs(const struct cutoff *cutoffs, size_t count)
 
 #define MOST_DECIMALS 9 /* ns */
 
-struct scale daemons_scale(uint64_t low_ns, uint64_t high_ns)
+/* ET differ in their last digits: one unit for a window, and decimals that tell its ends apart. */
+static struct scale daemons_scale(uint64_t low_ns, uint64_t high_ns)
 {
 	struct scale s = scale_for((double)high_ns, TIME_UNIT_AUTO);
 	if (high_ns > low_ns) {
@@ -103,10 +104,10 @@ void put_daemons_zooms(const struct study *s, const struct style *style, struct 
 				table_add_count(t, counts[i]);
 			format_expected(l->both_expected, text);
 			table_add_shown(t, l->both_expected, text);
-			table_add_text(t, study_shape_name(l->shape));
+			table_add_text(t, study_shape_names[l->shape]);
 		}
 		strbuf_printf(out, "\nZooms of the %s run: which samples of a pair are slow\n",
-			      study_length_name(k));
+			      study_length_names[k]);
 		table_put(t, style, out);
 		any = true;
 	}

@@ -95,7 +95,7 @@ static void put_runs(const struct study *s, const struct style *style, struct st
 		else if (isfinite(ratio))
 			snprintf(words, sizeof words, "%.*f", ratio > 0 ? 2 : 0, ratio);
 		size_t kept = r->samples > r->dropped.count ? r->samples - r->dropped.count : 0;
-		table_add_text(t, study_length_name(k));
+		table_add_text(t, study_length_names[k]);
 		table_add_number(t, r->length_ns ? (double)r->length_ns : NAN);
 		table_add_count(t, r->samples);
 		table_add_count(t, r->cluster);
@@ -202,7 +202,7 @@ static void put_words(const struct study *s, const struct style *style, struct s
 	}
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
 		const struct study_run *r = &s->runs[k];
-		const char *name = study_length_name(k);
+		const char *name = study_length_names[k];
 		bool corner = false;
 		if (!r->present)
 			continue;

@@ -2,9 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/text.h"
 #include "report/chart/charts.h"
 #include "report/time/several.h"
 #include "report/time/times.h"

@@ -1,6 +1,5 @@
 /* Of the block of one run: the cutoffs it was judged by, and what was done to the machine for it.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -38,19 +37,19 @@ void put_emp_version(const struct run_view *view, const struct style *style, str
 	const char *name = view->run->conditions.emp;
 	enum emp_version version = EMP_V0; /* by none */
 	for (enum emp_version v = EMP_V1; name && v < EMP_VERSIONS; v++)
-		if (!strcmp(name, emp_version_name(v)))
+		if (!strcmp(name, emp_version_names[v]))
 			version = v;
 	if (version == EMP_V0)
 		return;
 	struct strbuf text = { 0 };
 	bool met = true;
 	char why[EMP_WHY], kernel[EMP_WHY] = "";
-	strbuf_puts(&text, emp_version_name(version));
+	strbuf_puts(&text, emp_version_names[version]);
 	for (enum emp_version v = EMP_V1; v <= version && v <= EMP_V4; v++) {
 		bool holds = emp_condition(view->machine, v, why);
 		if (!holds)
 			strbuf_printf(&text, "%s %s is not met: %s", met ? ";" : ".",
-				      emp_version_name(v), why);
+				      emp_version_names[v], why);
 		else if (v == EMP_V4)
 			memcpy(kernel, why, sizeof kernel);
 		met = met && holds;

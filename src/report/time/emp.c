@@ -79,12 +79,12 @@ struct table *emp_versions_table(const struct emp_versions *versions, const stru
 	struct table *t = result_table(columns, COUNT(columns), style);
 	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
 		const struct emp_version_row *row = &versions->rows[v];
-		table_add_text(t, emp_version_name(v));
+		table_add_text(t, emp_version_names[v]);
 		table_add_text(t, emp_version_adds(v));
 		table_add_count(t, row->held);
 		table_add_text(t, row->held ? "yes" : "no");
 		table_add_text(t, *row->why ? row->why : NULL);
-		table_add_text(t, emp_measure_name(row->measure));
+		table_add_text(t, emp_measure_names[row->measure]);
 		table_add_count(t, (int64_t)row->n);
 		add_result(t, row->dropped_cutoff, row->dropped_outside, &row->value, row->measure,
 			   &row->et);
@@ -162,7 +162,7 @@ void emp_text(const struct run_view *view, const struct emp_versions *versions,
 	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
 		const struct emp_version_row *row = &versions->rows[v];
 		char first[WORDS];
-		snprintf(first, sizeof first, " %s  ", emp_version_name(v));
+		snprintf(first, sizeof first, " %s  ", emp_version_names[v]);
 		put_wrapped(out, &style, first, 5, "%s%s%s", emp_version_adds(v),
 			    !*row->why	? ""
 			    : row->held ? ". "

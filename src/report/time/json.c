@@ -3,7 +3,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/core/format.h"
 #include "report/core/json.h"
@@ -87,7 +86,7 @@ static json_t *comparison_json(const struct run_view *views, size_t a, size_t b,
 	json_t *o = json_shape(&comparison_shape, &c);
 	json_object_set_new(o, "reference", json_integer(place(views, a)));
 	json_object_set_new(o, "result", json_integer(place(views, b)));
-	json_object_set_new(o, "measure", json_string(emp_measure_name(m)));
+	json_object_set_new(o, "measure", json_string(emp_measure_names[m]));
 	return o;
 }
 

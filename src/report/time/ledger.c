@@ -1,7 +1,5 @@
 #include "report/time/ledger.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,10 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/text.h"
-#include "report/core/rows.h"
 #include "report/time/ledger.h"
 #include "report/time/several.h"
 

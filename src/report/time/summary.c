@@ -1,7 +1,6 @@
 /* How the runs of one command line compare: hyperfine's summary, with intervals and a test behind
  * it. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/text.h"
 #include "report/core/format.h"
 #include "report/time/several.h"
 #include "report/time/shares.h"
@@ -52,7 +51,7 @@ static struct table *runs_table(const parameter_names *parameters)
 	columns_add(&c, COLUMN_COUNT, "dropped_", "outside");
 	for (size_t i = 0; i < COUNT(summarised); i++)
 		for (size_t j = 0; j < COUNT(statistics); j++)
-			columns_add(&c, COLUMN_DURATION, emp_measure_name(summarised[i]),
+			columns_add(&c, COLUMN_DURATION, emp_measure_names[summarised[i]],
 				    statistics[j]);
 	return table_of(&c);
 }
@@ -93,9 +92,9 @@ void time_csv(const struct run_view *views, size_t count, struct strbuf *out)
 		for (size_t j = 0; j < parameters.count; j++)
 			table_add_text(t, parameter_value(run, parameters.items[j]));
 		add_nonzero(t, run->id);
-		table_add_text(t, run_status_name(run->status));
+		table_add_text(t, run_status_names[run->status]);
 		table_add_text(t, backend_name(run->backend));
-		table_add_text(t, emp_measure_name(r->headline));
+		table_add_text(t, emp_measure_names[r->headline]);
 		table_add_count(t, (int64_t)(r->count - r->dropped[EMP_WARMUP]));
 		table_add_count(t, (int64_t)r->kept[EMP_ET].n);
 		table_add_count(t, (int64_t)r->dropped[EMP_FAILED]);
@@ -184,7 +183,7 @@ static struct table *markup_table(enum time_unit unit, enum time_unit pt_unit, e
 	}
 	if (pt == EMP_ET)
 		return table_new(columns, 5);
-	snprintf(titles[5], WORDS, "PT %s [%s]", grade_name((enum grade)(pt - EMP_PT_NET)),
+	snprintf(titles[5], WORDS, "PT %s [%s]", grade_names[pt - EMP_PT_NET],
 		 scale_for(0, pt_unit).unit);
 	columns[5].title = titles[5];
 	return table_new(columns, 7);
@@ -266,7 +265,7 @@ struct table *time_executions(const struct run_view *views, size_t count)
 			table_add_fields(t, execution_fields, x);
 			table_add_number(t, less_shell(x->et_ns, views[i].run->shell_et_ns));
 			table_add_number(t, headline_pt(&views[i], x));
-			table_add_text(t, v ? emp_rule_name(v->rule) : NULL);
+			table_add_text(t, v ? emp_rule_names[v->rule] : NULL);
 			table_add_text(t, v && *v->reason ? v->reason : NULL);
 			for (size_t k = 0; ledger && k < LEDGER_CAUSES; k++)
 				table_add_number(t, x->ledger.present ? (double)x->ledger.wall_ns[k]
@@ -301,7 +300,7 @@ struct table *time_executions_brief(const struct run_view *view)
 			table_add_count(t, (int64_t)x->totals.value[TASK_NIVCSW]);
 		else
 			table_add_absent(t);
-		table_add_text(t, v ? emp_rule_name(v->rule) : NULL);
+		table_add_text(t, v ? emp_rule_names[v->rule] : NULL);
 		table_add_text(t, v ? v->reason : NULL);
 	}
 	return t;
@@ -326,7 +325,7 @@ struct table *time_processes(const struct run_view *view)
 	array_each(s, &shares.list) {
 		double exec = s->exec_seen ? (double)s->exec_ns : NAN;
 		table_add_text(t, s->name);
-		table_add_text(t, role_name(s->role));
+		table_add_text(t, role_names[s->role]);
 		table_add_count(t, (int64_t)s->executions);
 		table_add_number(t, exec);
 		table_add_number(t, exec / (double)shares.executions);

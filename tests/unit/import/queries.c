@@ -62,7 +62,7 @@ static void columns_are_the_members(void **state)
 	for (int role = 0; role < QUERY_ROLES; role++)
 		for (int m = 0; m < QUERY_MEASURES; m++) {
 			struct strbuf name = { 0 };
-			strbuf_printf(&name, "%s_%s", query_role_name((enum query_role)role),
+			strbuf_printf(&name, "%s_%s", query_role_names[role],
 				      query_measure_name((enum query_measure)m));
 			if (m <= QUERY_BLKIO_NS || m == QUERY_GUEST_NS)
 				strbuf_puts(&name, "_ns");

@@ -629,7 +629,7 @@ static bool note_class(void *context, int columns, const char *const *names,
 	enum noise_class class = (enum noise_class) * next;
 	assert_int_equal(columns, 3);
 	assert_int_equal(atoi(values[0]), (*next)++);
-	assert_string_equal(values[1], noise_class_name(class));
+	assert_string_equal(values[1], noise_class_names[class]);
 	assert_int_equal(atoi(values[2]), noise_class_strict(class));
 	return true;
 }

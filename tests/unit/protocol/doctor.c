@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "protocol/doctor/checks.h"
 #include "protocol/doctor/doctor.h"
 #include "record/noncritical.h"
 
@@ -30,7 +31,7 @@ static char *verdict(const finding_list *findings)
 	for (size_t i = 0; i < findings->count; i++)
 		if (findings->items[i].severity > SEVERITY_OK)
 			strbuf_printf(&sb, "%s%s:%s", sb.length ? " " : "",
-				      severity_name(findings->items[i].severity),
+				      severity_names[findings->items[i].severity],
 				      findings->items[i].id);
 	return strbuf_detach(&sb);
 }
@@ -268,7 +269,7 @@ static void findings_are_sorted_and_their_texts_are_whole(void **state)
 		finding_list findings = { 0 };
 		load(&m, machines[k]);
 		doctor_judge(&m, &findings);
-		assert_int_equal(findings.count, doctor_check_count());
+		assert_int_equal(findings.count, doctor_checks_count);
 		for (size_t i = 0; i < findings.count; i++) {
 			const struct finding *f = &findings.items[i];
 			if (i) /* worst first, what is not known last */
@@ -293,8 +294,8 @@ static void without_facts_every_check_is_unknown(void **state)
 	struct machine m = { 0 };
 	finding_list findings = { 0 };
 	doctor_judge(&m, &findings);
-	assert_true(doctor_check_count() >= 60);
-	assert_int_equal(findings.count, doctor_check_count());
+	assert_true(doctor_checks_count >= 60);
+	assert_int_equal(findings.count, doctor_checks_count);
 	for (size_t i = 0; i < findings.count; i++) {
 		assert_int_equal(findings.items[i].severity, SEVERITY_UNKNOWN);
 		assert_non_null(strstr(findings.items[i].condition, "is missing"));
@@ -331,7 +332,7 @@ static void garbage_in_facts_is_judged_without_harm(void **state)
 			m.facts.items[i].value = xstrdup(values[v]);
 		}
 		doctor_judge(&m, &findings);
-		assert_int_equal(findings.count, doctor_check_count());
+		assert_int_equal(findings.count, doctor_checks_count);
 		for (size_t i = 0; i < findings.count; i++)
 			assert_true(strlen(findings.items[i].remedy) <
 				    sizeof findings.items[i].remedy);

@@ -70,7 +70,7 @@ static void an_execution_with_a_daemon_above_its_cutoff_is_dropped(void **state)
 					       EMP_CUTOFF, EMP_KEPT };
 	for (size_t i = 0; i < 10; i++)
 		assert_int_equal(r.verdicts[i].rule, rules[i]);
-	assert_string_equal(emp_rule_name(EMP_CUTOFF), "I");
+	assert_string_equal(emp_rule_names[EMP_CUTOFF], "I");
 	assert_string_equal(r.verdicts[3].daemon, "rhn_check");
 	assert_string_equal(r.verdicts[3].reason,
 			    "rhn_check ran 562 ms, above its cutoff of 281 ms");

@@ -22,11 +22,11 @@ static const struct emp_options plain = { 0 };
 static void measures_and_rules_have_their_names(void **state)
 {
 	(void)state;
-	assert_string_equal(emp_measure_name(EMP_ET), "et");
-	assert_string_equal(emp_measure_name(EMP_PT_TICK), "pt_tick");
-	assert_string_equal(emp_measure_name(EMP_SYSTEM), "system");
-	assert_string_equal(emp_rule_name(EMP_KEPT), "kept");
-	assert_string_equal(emp_rule_name(EMP_OUTSIDE), "II");
+	assert_string_equal(emp_measure_names[EMP_ET], "et");
+	assert_string_equal(emp_measure_names[EMP_PT_TICK], "pt_tick");
+	assert_string_equal(emp_measure_names[EMP_SYSTEM], "system");
+	assert_string_equal(emp_rule_names[EMP_KEPT], "kept");
+	assert_string_equal(emp_rule_names[EMP_OUTSIDE], "II");
 }
 
 static void warmups_and_failed_executions_are_not_kept(void **state)

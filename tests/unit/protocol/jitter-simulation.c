@@ -292,9 +292,9 @@ static void expect_detour(const struct machine *m, size_t index, const uint64_t 
 	}
 	enum noise_class rest = *name ? NOISE_DELIVERY : NOISE_UNEXPLAINED;
 	if (ns > told)
-		expect_sample(truth, rest, noise_class_name(rest), d->begin_ns, ns - told);
+		expect_sample(truth, rest, noise_class_names[rest], d->begin_ns, ns - told);
 	struct noise_combination *x =
-		noise_combination_get(truth, *name ? name : noise_class_name(rest));
+		noise_combination_get(truth, *name ? name : noise_class_names[rest]);
 	noise_spread_add(&x->seen, ns);
 	noise_spread_add(&x->told, told);
 	truth->total.count++;

@@ -47,14 +47,14 @@ static void assert_source(const struct noise_cpu *c, enum noise_class class, con
 	const struct noise_source *s = scene_source(c, class, name);
 	uint64_t has = s ? s->spread.count : 0, has_ns = s ? s->spread.ns : 0;
 	if (has != count || has_ns != ns)
-		fail_msg("%s %s: %lu of %lu ns, not %lu of %lu ns", noise_class_name(class), name,
+		fail_msg("%s %s: %lu of %lu ns, not %lu of %lu ns", noise_class_names[class], name,
 			 has, has_ns, count, ns);
 }
 
 static void assert_class(const struct noise_cpu *c, enum noise_class class, uint64_t ns)
 {
 	if (c->total.class_ns[class] != ns)
-		fail_msg("%s: %lu ns, not %lu", noise_class_name(class), c->total.class_ns[class],
+		fail_msg("%s: %lu ns, not %lu", noise_class_names[class], c->total.class_ns[class],
 			 ns);
 }
 

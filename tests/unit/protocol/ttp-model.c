@@ -33,9 +33,9 @@ static void the_relations_are_those_of_the_paper(void **state)
 		assert_true(n < TTP_RELATIONS);
 		const struct ttp_relation *have = &ttp_relations[n++];
 		assert_string_equal(have->id, id);
-		assert_string_equal(ttp_model_measure_name(have->left), left);
-		assert_string_equal(ttp_model_measure_name(have->right), right);
-		assert_string_equal(ttp_level_name(have->predicted), level);
+		assert_string_equal(ttp_model_measure_names[have->left], left);
+		assert_string_equal(ttp_model_measure_names[have->right], right);
+		assert_string_equal(ttp_level_names[have->predicted], level);
 		assert_near(have->papers, r, 0);
 	}
 	assert_int_equal(n, TTP_RELATIONS);

@@ -354,7 +354,7 @@ static void each_adapted_check_fires_at_its_bound(void **state)
 	x.others_device_ns = UINT64_MAX;
 	assert_int_equal(fired_of(x, &adapted), 0);
 	for (int i = 0; i < TTP_CHECKS; i++)
-		assert_true(*ttp_check_name((enum ttp_check)i));
+		assert_true(*ttp_check_names[(enum ttp_check)i]);
 	assert_non_null(ttp_form_note(TTP_IOWAIT));
 	assert_null(ttp_form_note(TTP_TIMED_OUT));
 }

@@ -328,15 +328,15 @@ static void every_value_has_a_name(void **state)
 {
 	(void)state;
 	for (int i = 0; i < PROFILE_MODES; i++)
-		assert_true(*profile_mode_name((enum profile_mode)i));
+		assert_true(*profile_mode_names[(enum profile_mode)i]);
 	for (int i = 0; i < PROFILE_STACKS; i++)
-		assert_true(*profile_stacks_name((enum profile_stacks)i));
+		assert_true(*profile_stacks_names[(enum profile_stacks)i]);
 	for (int i = 0; i < OBJECT_KINDS; i++)
-		assert_true(*object_kind_name((enum object_kind)i));
+		assert_true(*object_kind_names[(enum object_kind)i]);
 	for (int i = 0; i < STACK_ENDS; i++)
-		assert_true(*stack_end_name((enum stack_end)i));
-	assert_string_equal(object_kind_name(OBJECT_UNKNOWN), "unknown");
-	assert_string_equal(stack_end_name(STACK_BROKEN), "broken");
+		assert_true(*stack_end_names[(enum stack_end)i]);
+	assert_string_equal(object_kind_names[OBJECT_UNKNOWN], "unknown");
+	assert_string_equal(stack_end_names[STACK_BROKEN], "broken");
 }
 
 int main(void)

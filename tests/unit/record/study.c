@@ -21,11 +21,11 @@ static void every_source_length_and_shape_has_its_name(void **state)
 	assert_int_equal(sizeof lengths / sizeof *lengths, STUDY_LENGTHS);
 	assert_int_equal(sizeof shapes / sizeof *shapes, STUDY_SHAPES);
 	for (int i = 0; i < STUDY_SOURCES; i++)
-		assert_string_equal(study_source_name((enum study_source)i), sources[i]);
+		assert_string_equal(study_source_names[(enum study_source)i], sources[i]);
 	for (int i = 0; i < STUDY_LENGTHS; i++)
-		assert_string_equal(study_length_name((enum study_length)i), lengths[i]);
+		assert_string_equal(study_length_names[(enum study_length)i], lengths[i]);
 	for (int i = 0; i < STUDY_SHAPES; i++)
-		assert_string_equal(study_shape_name((enum study_shape)i), shapes[i]);
+		assert_string_equal(study_shape_names[(enum study_shape)i], shapes[i]);
 }
 
 static void a_study_is_released_whole(void **state)

@@ -74,7 +74,7 @@ static void add_piece(struct noise_fixture *f, size_t cpu, uint64_t at_ns,
 		      const struct noise_piece *p)
 {
 	struct noise_cpu *c = &f->noise.cpus.items[cpu];
-	const char *name = p->name ? p->name : noise_class_name(p->class);
+	const char *name = p->name ? p->name : noise_class_names[p->class];
 	struct noise_source *s = noise_source_get(c, p->class, name);
 	noise_spread_add(&s->spread, p->ns);
 	noise_histogram_add(&s->lengths, noise_bucket_of(p->ns), 1, p->ns);
@@ -129,7 +129,7 @@ void noise_fixture_detour(struct noise_fixture *f, size_t cpu, uint64_t at_ns,
 		snprintf(w.name + used, sizeof w.name - used, "%s%s", used ? "_" : "", p->name);
 	}
 	if (!*w.name)
-		snprintf(w.name, sizeof w.name, "%s", noise_class_name(largest));
+		snprintf(w.name, sizeof w.name, "%s", noise_class_names[largest]);
 	struct noise_combination *x = noise_combination_get(c, w.name);
 	noise_spread_add(&x->seen, w.ns);
 	noise_histogram_add(&x->seen_lengths, noise_bucket_of(w.ns), 1, w.ns);

@@ -39,9 +39,9 @@ int main(int argc, char **argv)
 	struct strbuf out = { 0 };
 	const char *form = argc > 1 ? argv[1] : "text";
 	bool full = !strcmp(form, "full"), fine = true;
-	struct query_style style = { .width = argc > 3 ? atoi(argv[3]) : 0,
-				     .colour = isatty(1),
-				     .ascii = argc > 4,
+	struct query_style style = { .style = { .width = argc > 3 ? (size_t)atoi(argv[3]) : 0,
+						.colour = isatty(1),
+						.ascii = argc > 4 },
 				     .all = full,
 				     .plans = full,
 				     .model = full,

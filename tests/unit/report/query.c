@@ -27,7 +27,7 @@ static void render(const struct query_fixture *f, const struct query_style *styl
 {
 	strbuf_clear(out);
 	query_text(&f->view, style, out);
-	assert_lines(out, style->width ? (size_t)style->width : 80, style->ascii);
+	assert_lines(out, style->style.width ? style->style.width : 80, style->style.ascii);
 }
 
 /* ---- text ---- */
@@ -39,10 +39,10 @@ static void a_plot_stands_for_rows_that_find_no_room(void **state)
 	struct query_fixture f;
 	struct strbuf out = { 0 };
 	assert_true(query_fixture_make(&f, "whole"));
-	render(&f, &(struct query_style){ .lines = 8 }, &out);
+	render(&f, &(struct query_style){ .style.lines = 8 }, &out);
 	assert_non_null(strstr(strbuf_text(&out), "\n( ): 3 dropped (time of all); "));
 	assert_non_null(strstr(strbuf_text(&out), "1 scan, 2 join, "));
-	render(&f, &(struct query_style){ .lines = 8, .ascii = true }, &out);
+	render(&f, &(struct query_style){ .style.lines = 8, .style.ascii = true }, &out);
 	assert_non_null(strstr(strbuf_text(&out), "\n( ): 3 dropped (time of all); "));
 	f.run.tags = (char *)"before; 'the' fix\n";
 	render(&f, &(struct query_style){ 0 }, &out);
@@ -125,15 +125,15 @@ static void a_run_of_queries_is_shown_whole(void **state)
 static void every_run_fits_every_width(void **state)
 {
 	(void)state;
-	static const int widths[] = { 60, 0, 100, 130, 300 };
+	static const size_t widths[] = { 60, 0, 100, 130, 300 };
 	for (size_t i = 0; query_fixture_names[i]; i++)
 		for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
 			for (int ascii = 0; ascii < 2; ascii++) {
 				struct query_fixture f;
 				struct strbuf out = { 0 };
 				struct query_style style = full;
-				style.width = widths[w];
-				style.ascii = ascii;
+				style.style.width = widths[w];
+				style.style.ascii = ascii;
 				assert_true(query_fixture_make(&f, query_fixture_names[i]));
 				render(&f, &style, &out);
 				strbuf_release(&out);
@@ -178,14 +178,14 @@ static void plans_checks_and_correlations_are_shown_if_asked_for(void **state)
 			 "     0.99\n");
 	assert_has(&out,
 		   "\n8 of 73 correlations are as predicted, 6 one level off, 2 two; 57 cannot");
-	style = (struct query_style){ .width = 138 };
+	style = (struct query_style){ .style.width = 138 };
 	render(&f, &style, &out);
 	assert_has(&out, "  Time_calc  Dropped by\n");
 	assert_has(&out, "  222 ms  fewer than 6 exec");
-	style.width = 98;
+	style.style.width = 98;
 	render(&f, &style, &out);
 	assert_has(&out, "  300 ms  890 µs   200 ms   100 ms  101 %   323 ms   323 ms\n");
-	style.width = 97;
+	style.style.width = 97;
 	render(&f, &style, &out);
 	assert_has(&out, "  300 ms  890 µs   200 ms  101 %   323 ms   323 ms\n");
 	strbuf_release(&out);
@@ -635,7 +635,7 @@ static void compare(const char *a, const char *b, const struct query_style *styl
 	ttp_compare(&base.data, &base.result, &other.data, &other.result, TTP_TIMES, &c);
 	strbuf_clear(out);
 	query_compare_text(&base.view, &other.view, &c, style, out);
-	assert_lines(out, style->width ? (size_t)style->width : 80, style->ascii);
+	assert_lines(out, style->style.width ? style->style.width : 80, style->style.ascii);
 	ttp_comparison_release(&c);
 	query_fixture_release(&base);
 	query_fixture_release(&other);
@@ -662,12 +662,12 @@ static void two_runs_of_queries_are_compared(void **state)
 	assert_has(&out, "\nNo significant difference: 4 Q@Cs, ratios 1.000 to 1.000.");
 	assert_has_not(&out, "so few");
 	assert_true(strstr(out.text, "Plans that") < strstr(out.text, "Times that"));
-	compare("whole", "slower", &(struct query_style){ .all = true, .ascii = true }, &out);
+	compare("whole", "slower", &(struct query_style){ .all = true, .style.ascii = true }, &out);
 	assert_has(&out, "\nEvery Q@C\n");
 	assert_has(&out, "plan\n");
 	compare("warm", "refused", &(struct query_style){ 0 }, &out);
 	assert_has(&out, "0 Q@Cs by elapsed; 3 kept in the base alone; 1 kept in the other\n");
-	compare("warm", "empty", &(struct query_style){ .width = 60 }, &out);
+	compare("warm", "empty", &(struct query_style){ .style.width = 60 }, &out);
 	strbuf_release(&out);
 }
 

@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "base/text.h"
 #include "subject/dbms/mariadb/plan.h"
 #include "subject/dbms/mariadb/private.h"
 

@@ -1,7 +1,6 @@
 #include <mysqld_error.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/text.h"

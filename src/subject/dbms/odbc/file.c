@@ -1,7 +1,6 @@
 #include "subject/dbms/odbc/file.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
-#include <errno.h>
 #include <glob.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* SQLite runs inside this process. A query runs in a thread of its own, so that what it uses is
  * that thread's; all else (tables, plans) runs in the caller's. Never do two use the connection at
  * once, but for sqlite3_interrupt(), which may. */
-#include <errno.h>
 #include <jansson.h>
 #include <sqlite3.h>
 #include <stdio.h>
