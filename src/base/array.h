@@ -39,6 +39,20 @@
 /* For such a `by`: the smaller first; ORDER(x->a, y->a) ?: ORDER(x->b, y->b) is by a, then by b. */
 #define ORDER(x, y) (((x) > (y)) - ((x) < (y)))
 
+/* How many of the items, sorted by the member, have one that is at most the value. */
+#define array_count_up_to(a, member, value)                    \
+	({                                                     \
+		size_t low_ = 0, high_ = (a)->count;           \
+		while (low_ < high_) {                         \
+			size_t m_ = low_ + (high_ - low_) / 2; \
+			if ((a)->items[m_].member <= (value))  \
+				low_ = m_ + 1;                 \
+			else                                   \
+				high_ = m_;                    \
+		}                                              \
+		low_;                                          \
+	})
+
 /* Frees unused room, for many small arrays that stay. */
 #define array_fit(a)                                                                        \
 	do {                                                                                \
@@ -62,6 +76,7 @@ void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
+char *xstrdup_or_null(const char *s); /* NULL of NULL */
 char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
 void xfree(void *p);
 /* Copies and frees a list of texts that ends with NULL; NULL is an empty list. */

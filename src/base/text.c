@@ -176,6 +176,13 @@ static int decimals_for(double value, int digits)
 	return decimals;
 }
 
+struct displayed text_duration_of(double ns, int digits)
+{
+	struct displayed made;
+	text_duration(ns, digits, made.text, sizeof made.text);
+	return made;
+}
+
 void text_duration(double ns, int digits, char *out, size_t size)
 {
 	static const struct {

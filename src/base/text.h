@@ -35,6 +35,9 @@ uint64_t text_hash(const char *s);
 
 /* "1.234 s", "45.6 ms", "12 ns": a time in its natural unit with `digits` significant digits. */
 void text_duration(double ns, int digits, char *out, size_t size);
+/* The same as an argument of one call. */
+#define AS_DURATION(ns, digits) (text_duration_of(ns, digits).text)
+struct displayed text_duration_of(double ns, int digits);
 
 /* "1.2 MiB". */
 void text_bytes(double bytes, char *out, size_t size);

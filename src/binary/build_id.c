@@ -7,30 +7,9 @@
 #define HEADERS_MAX 128	      /* program headers looked at */
 #define NOTES_MAX (16u << 10) /* bytes of notes looked at, in each segment */
 
-struct segment {
-	uint64_t offset, size;
-};
-
 static bool read_at(int fd, uint64_t offset, void *into, size_t size)
 {
 	return offset <= INT64_MAX && pread(fd, into, size, (off_t)offset) == (ssize_t)size;
-}
-
-/* The i-th program header, when it is one of notes. */
-static bool notes_of(int fd, bool wide, uint64_t table, size_t i, struct segment *into)
-{
-	if (wide) {
-		Elf64_Phdr p;
-		if (!read_at(fd, table + i * sizeof p, &p, sizeof p) || p.p_type != PT_NOTE)
-			return false;
-		*into = (struct segment){ p.p_offset, p.p_filesz };
-	} else {
-		Elf32_Phdr p;
-		if (!read_at(fd, table + i * sizeof p, &p, sizeof p) || p.p_type != PT_NOTE)
-			return false;
-		*into = (struct segment){ p.p_offset, p.p_filesz };
-	}
-	return true;
 }
 
 static size_t padded(size_t size)
@@ -80,12 +59,19 @@ bool build_id_read(int fd, struct profile_object *o)
 	uint64_t table = wide ? h.wide.e_phoff : h.narrow.e_phoff;
 	size_t count = wide ? h.wide.e_phnum : h.narrow.e_phnum;
 	for (size_t i = 0; i < count && i < HEADERS_MAX; i++) {
-		struct segment s;
+		union {
+			Elf64_Phdr wide;
+			Elf32_Phdr narrow;
+			Elf64_Word type; /* first in both */
+		} p;
+		size_t each = wide ? sizeof p.wide : sizeof p.narrow;
 		uint8_t bytes[NOTES_MAX];
-		if (table > INT64_MAX / 2 || !notes_of(fd, wide, table, i, &s))
+		if (table > INT64_MAX / 2 || !read_at(fd, table + i * each, &p, each) ||
+		    p.type != PT_NOTE)
 			continue;
-		size_t size = s.size < sizeof bytes ? (size_t)s.size : sizeof bytes;
-		uint8_t found = read_at(fd, s.offset, bytes, size)
+		uint64_t size = wide ? p.wide.p_filesz : p.narrow.p_filesz;
+		size = size < sizeof bytes ? size : sizeof bytes;
+		uint8_t found = read_at(fd, wide ? p.wide.p_offset : p.narrow.p_offset, bytes, size)
 					? build_id_in_notes(bytes, size, o->build_id)
 					: 0;
 		if (found) {

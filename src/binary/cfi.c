@@ -105,15 +105,6 @@ static uint64_t reader_pointer(struct reader *r, uint8_t encoding, uint64_t data
 	return base + reader_format(r, encoding);
 }
 
-static void reader_skip_pointer(struct reader *r, uint8_t encoding)
-{
-	if (encoding == DW_EH_PE_omit)
-		return;
-	if ((encoding & 0x70) == DW_EH_PE_aligned)
-		reader_skip(r, -(r->section->address + r->at) & 7);
-	reader_format(r, encoding);
-}
-
 /* ---- the instructions of a common entry (CIE) and of an entry (FDE), run for rsp, rbp and the
  * return address ---- */
 
@@ -206,23 +197,10 @@ static bool is_plt(const uint8_t *block, size_t length, int64_t *from)
 	return true;
 }
 
-/* How a block that reads the CFA from the stack ends: what is stored there, or 8 more than that, as
- * hand-written code keeps the rsp it came with. The length without; 0: it is neither. */
-static size_t without_end(const uint8_t *block, size_t length, bool *is_8_more)
-{
-	static const uint8_t more[] = { DW_OP_deref, DW_OP_plus_uconst, 8 };
-	*is_8_more = length > sizeof more &&
-		     memcmp(block + length - sizeof more, more, sizeof more) == 0;
-	if (*is_8_more)
-		return length - sizeof more;
-	return length > 1 && block[length - 1] == DW_OP_deref ? length - 1 : 0;
-}
-
 static void set_cfa_expression(struct program *p, uint64_t length)
 {
 	struct state *s = &p->state;
 	struct reader block = *p->r;
-	bool is_8_more;
 	reader_skip(p->r, length);
 	if (p->r->bad)
 		return;
@@ -232,7 +210,16 @@ static void set_cfa_expression(struct program *p, uint64_t length)
 		s->cfa = UNWIND_PLT;
 		return;
 	}
-	size_t address = without_end(bytes, length, &is_8_more);
+	/* One that reads the CFA from the stack ends with what is stored there, or 8 more than
+	 * that, as hand-written code keeps the rsp it came with. */
+	static const uint8_t more[] = { DW_OP_deref, DW_OP_plus_uconst, 8 };
+	bool is_8_more = length > sizeof more &&
+			 memcmp(bytes + length - sizeof more, more, sizeof more) == 0;
+	size_t address = 0;
+	if (is_8_more)
+		address = length - sizeof more;
+	else if (length > 1 && bytes[length - 1] == DW_OP_deref)
+		address = length - 1;
 	block.end = block.at + address;
 	struct rule at = stored_at(&block, address);
 	s->expression_offset = at.offset;
@@ -286,15 +273,6 @@ static bool fits(int64_t value, int64_t low, int64_t high)
 	return value >= low && value <= high;
 }
 
-static bool is_signal(const struct state *s)
-{
-	return s->cfa == UNWIND_SP_AT && s->expression_offset == UNWIND_SIGNAL_SP &&
-	       s->ra.place == PLACE_AT_SP && s->ra.offset == UNWIND_SIGNAL_IP &&
-	       s->bp.place == PLACE_AT_SP && s->bp.offset == UNWIND_SIGNAL_BP &&
-	       (s->sp.place == PLACE_SAME ||
-		(s->sp.place == PLACE_AT_SP && s->sp.offset == UNWIND_SIGNAL_SP));
-}
-
 static struct unwind_row row_of(const struct state *s)
 {
 	struct unwind_row row = { .how = UNWIND_NONE };
@@ -302,7 +280,11 @@ static struct unwind_row row_of(const struct state *s)
 		row.how = UNWIND_END;
 		return row;
 	}
-	if (is_signal(s)) {
+	if (s->cfa == UNWIND_SP_AT && s->expression_offset == UNWIND_SIGNAL_SP &&
+	    s->ra.place == PLACE_AT_SP && s->ra.offset == UNWIND_SIGNAL_IP &&
+	    s->bp.place == PLACE_AT_SP && s->bp.offset == UNWIND_SIGNAL_BP &&
+	    (s->sp.place == PLACE_SAME ||
+	     (s->sp.place == PLACE_AT_SP && s->sp.offset == UNWIND_SIGNAL_SP))) {
 		row.how = UNWIND_SIGNAL;
 		return row;
 	}
@@ -365,24 +347,21 @@ static bool advance(struct program *p, uint64_t delta)
 static bool run_cfa(struct program *p, uint8_t op)
 {
 	struct state *s = &p->state;
-	int64_t data_align = p->common->data_align;
 	switch (op) {
-	case DW_CFA_def_cfa:
-		set_cfa_register(s, reader_unsigned(p->r));
-		s->cfa_offset = (int64_t)reader_unsigned(p->r);
-		return true;
-	case DW_CFA_def_cfa_sf:
-		set_cfa_register(s, reader_unsigned(p->r));
-		s->cfa_offset = scaled((uint64_t)reader_signed(p->r), data_align);
-		return true;
 	case DW_CFA_def_cfa_register:
 		set_cfa_register(s, reader_unsigned(p->r));
 		return true;
+	case DW_CFA_def_cfa:
+	case DW_CFA_def_cfa_sf:
+		set_cfa_register(s, reader_unsigned(p->r));
+		__attribute__((fallthrough));
 	case DW_CFA_def_cfa_offset:
-		s->cfa_offset = (int64_t)reader_unsigned(p->r);
-		return true;
 	case DW_CFA_def_cfa_offset_sf:
-		s->cfa_offset = scaled((uint64_t)reader_signed(p->r), data_align);
+		if (op == DW_CFA_def_cfa || op == DW_CFA_def_cfa_offset)
+			s->cfa_offset = (int64_t)reader_unsigned(p->r);
+		else
+			s->cfa_offset =
+				scaled((uint64_t)reader_signed(p->r), p->common->data_align);
 		return true;
 	case DW_CFA_def_cfa_expression:
 		set_cfa_expression(p, reader_unsigned(p->r));
@@ -555,9 +534,15 @@ static bool read_augmentation(struct reader *r, struct common *c, const char *le
 		case 'L':
 			reader_skip(&data, 1);
 			break;
-		case 'P':
-			reader_skip_pointer(&data, (uint8_t)reader_bytes(&data, 1));
+		case 'P': {
+			uint8_t encoding = (uint8_t)reader_bytes(&data, 1);
+			if (encoding == DW_EH_PE_omit)
+				break;
+			if ((encoding & 0x70) == DW_EH_PE_aligned)
+				reader_skip(&data, -(r->section->address + data.at) & 7);
+			reader_format(&data, encoding);
 			break;
+		}
 		case 'S': /* a signal frame: its rules tell that too */
 			break;
 		default:
@@ -587,19 +572,6 @@ static bool read_common(struct reader *r, struct common *c)
 		return false;
 	c->initial = p.state;
 	return true;
-}
-
-static const struct common *find_common(const common_list *list, size_t at)
-{
-	size_t low = 0, high = list->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (list->items[middle].at < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < list->count && list->items[low].at == at ? &list->items[low] : NULL;
 }
 
 static void read_entry(struct reader *r, const struct common *c, struct cfi *into)
@@ -658,9 +630,9 @@ void cfi_read(struct cfi *into, const struct cfi_section *section)
 			if (read_common(&body, &c))
 				array_push(&commons, c);
 		} else if (id <= id_at) {
-			const struct common *c = find_common(&commons, id_at - id);
-			if (c)
-				read_entry(&body, c, into);
+			size_t up_to = array_count_up_to(&commons, at, id_at - id);
+			if (up_to && commons.items[up_to - 1].at == id_at - id)
+				read_entry(&body, &commons.items[up_to - 1], into);
 		}
 	}
 }

@@ -64,18 +64,6 @@ static bool open_capstone(struct decoder *d)
 	d->instruction = cs_malloc(d->capstone);
 	return true;
 }
-
-static size_t decode_capstone(struct decoder *d, size_t at, char *text, size_t room)
-{
-	const uint8_t *bytes = d->bytes + at;
-	size_t left = d->size - at;
-	uint64_t address = d->address + at;
-	if (!d->instruction ||
-	    !cs_disasm_iter(d->capstone, &bytes, &left, &address, d->instruction))
-		return 0;
-	snprintf(text, room, "%s %s", d->instruction->mnemonic, d->instruction->op_str);
-	return d->instruction->size;
-}
 #endif
 
 static bool open_decoder(struct decoder *d)
@@ -91,26 +79,20 @@ static bool open_decoder(struct decoder *d)
 	return any;
 }
 
-static void close_decoder(struct decoder *d)
-{
-#ifdef TARE_CAPSTONE
-	if (d->instruction)
-		cs_free(d->instruction, 1);
-	if (d->capstone)
-		cs_close(&d->capstone);
-#endif
-#ifdef TARE_OPCODES
-	opcodes_free(d->opcodes);
-#endif
-	(void)d;
-}
-
 static size_t decode(struct decoder *d, size_t at, char *text, size_t room)
 {
 	char spaced[256] = "";
 	size_t n = 0;
 #ifdef TARE_CAPSTONE
-	n = decode_capstone(d, at, spaced, sizeof spaced);
+	const uint8_t *bytes = d->bytes + at;
+	size_t left = d->size - at;
+	uint64_t address = d->address + at;
+	if (d->instruction &&
+	    cs_disasm_iter(d->capstone, &bytes, &left, &address, d->instruction)) {
+		snprintf(spaced, sizeof spaced, "%s %s", d->instruction->mnemonic,
+			 d->instruction->op_str);
+		n = d->instruction->size;
+	}
 #endif
 #ifdef TARE_OPCODES
 	if (!n && d->opcodes)
@@ -143,6 +125,14 @@ int disassemble(uint64_t address, const uint8_t *bytes, size_t size, instruction
 		i->size = (uint8_t)decode(&d, at, i->text, sizeof i->text);
 		at += i->size;
 	}
-	close_decoder(&d);
+#ifdef TARE_CAPSTONE
+	if (d.instruction)
+		cs_free(d.instruction, 1);
+	if (d.capstone)
+		cs_close(&d.capstone);
+#endif
+#ifdef TARE_OPCODES
+	opcodes_free(d.opcodes);
+#endif
 	return 0;
 }

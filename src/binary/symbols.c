@@ -146,19 +146,16 @@ void symbols_free(struct symbols *s)
 	xfree(s);
 }
 
-static bool same_object(const struct profile_object *a, const struct profile_object *b)
-{
-	return a->kind == b->kind && a->pid == b->pid && a->device == b->device &&
-	       a->inode == b->inode && a->build_id_size == b->build_id_size &&
-	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 &&
-	       strcmp(a->path, b->path) == 0;
-}
-
 static struct known *known_of(struct symbols *s, const struct profile_object *o)
 {
-	for (size_t i = 0; i < s->list.count; i++)
-		if (same_object(&s->list.items[i]->object, o))
+	for (size_t i = 0; i < s->list.count; i++) {
+		const struct profile_object *a = &s->list.items[i]->object;
+		if (a->kind == o->kind && a->pid == o->pid && a->device == o->device &&
+		    a->inode == o->inode && a->build_id_size == o->build_id_size &&
+		    memcmp(a->build_id, o->build_id, a->build_id_size) == 0 &&
+		    strcmp(a->path, o->path) == 0)
 			return s->list.items[i];
+	}
 	if (s->list.count >= KNOWN_MAX) {
 		struct known **first = s->list.items;
 		known_free(*first);
@@ -173,14 +170,6 @@ static struct known *known_of(struct symbols *s, const struct profile_object *o)
 	return k;
 }
 
-static size_t memory_of(const struct known *k)
-{
-	return k->loaded ? sizeof *k + symbol_table_memory(&k->table) +
-				   symbol_table_memory(&k->pieces) +
-				   symbol_table_memory(&k->jit.table) + lines_memory(k->lines)
-			 : 0;
-}
-
 /* Lets the least used go until the rest is within bounds. */
 static void trim(struct symbols *s)
 {
@@ -191,7 +180,9 @@ static void trim(struct symbols *s)
 			struct known *k = s->list.items[i];
 			if (!k->loaded)
 				continue;
-			memory += memory_of(k);
+			memory += sizeof *k + symbol_table_memory(&k->table) +
+				  symbol_table_memory(&k->pieces) +
+				  symbol_table_memory(&k->jit.table) + lines_memory(k->lines);
 			open++;
 			if (!oldest || k->used < oldest->used)
 				oldest = k;
@@ -204,13 +195,6 @@ static void trim(struct symbols *s)
 
 /* ---- reading one ---- */
 
-/* The kernel keeps a device's number in another form than stat tells it. */
-static bool same_device(uint64_t device, dev_t other)
-{
-	return device == 0 || device == other ||
-	       device == ((uint64_t)major(other) << 20 | minor(other));
-}
-
 /* Is it the file that ran? */
 static bool is_same_file(const struct profile_object *o, const struct elf_image *e)
 {
@@ -220,16 +204,10 @@ static bool is_same_file(const struct profile_object *o, const struct elf_image 
 	struct stat st;
 	if (!o->inode || e->fd < 0)
 		return true;
-	return fstat(e->fd, &st) == 0 && st.st_ino == o->inode && same_device(o->device, st.st_dev);
-}
-
-static bool open_object(struct symbols *s, struct known *k)
-{
-	if (k->object.kind == OBJECT_VDSO)
-		return elf_image_open_vdso(&k->image);
-	int fd = s->options.open ? s->options.open(s->options.context, &k->object)
-				 : file_open_regular(k->object.path);
-	return elf_image_open(&k->image, fd);
+	/* the kernel keeps a device's number in another form than stat tells it */
+	return fstat(e->fd, &st) == 0 && st.st_ino == o->inode &&
+	       (!o->device || o->device == st.st_dev ||
+		o->device == ((uint64_t)major(st.st_dev) << 20 | minor(st.st_dev)));
 }
 
 static void read_tables(struct symbols *s, struct known *k)
@@ -291,13 +269,20 @@ static struct known *load(struct symbols *s, const struct profile *p, uint32_t o
 	switch (o->kind) {
 	case OBJECT_FILE:
 	case OBJECT_VDSO:
-		if (!was_loaded) {
-			k->readable = open_object(s, k) && is_same_file(&k->object, &k->image);
-			if (k->readable)
-				read_tables(s, k);
-			if (!k->readable)
-				elf_image_close(&k->image);
-		}
+		if (was_loaded)
+			break;
+		if (o->kind == OBJECT_VDSO)
+			k->readable = elf_image_open_vdso(&k->image);
+		else
+			k->readable = elf_image_open(
+				&k->image, s->options.open
+						   ? s->options.open(s->options.context, &k->object)
+						   : file_open_regular(k->object.path));
+		k->readable = k->readable && is_same_file(&k->object, &k->image);
+		if (k->readable)
+			read_tables(s, k);
+		else
+			elf_image_close(&k->image);
 		break;
 	case OBJECT_JIT:
 	case OBJECT_MEMORY:
@@ -362,11 +347,6 @@ static void find(struct symbols *s, struct known *k, uint64_t offset, struct fou
 	}
 }
 
-static char *copied(const char *text)
-{
-	return text ? xstrdup(text) : NULL;
-}
-
 /* `line`: what DWARF says; symbol: of the function itself, NULL for one that is inlined. False:
  * nothing tells its name. */
 static bool make_frame(struct profile *p, uint32_t object, const struct symbol_table *table,
@@ -380,14 +360,14 @@ static bool make_frame(struct profile *p, uint32_t object, const struct symbol_t
 		.name = symbol ? demangled(symbol_table_name(table, symbol)) : xstrdup(line->name),
 		.address = symbol ? symbol->start : line->start,
 		.size = symbol ? symbol->end - symbol->start : line->size,
-		.file = copied(line->decl_file),
+		.file = xstrdup_or_null(line->decl_file),
 		.line = line->decl_line,
 	};
 	into->function = profile_add_function(p, &function);
 	into->line = line->line;
 	const char *own = p->functions.items[into->function].file;
 	bool same = own && line->file && strcmp(own, line->file) == 0;
-	into->file = same ? NULL : copied(line->file);
+	into->file = same ? NULL : xstrdup_or_null(line->file);
 	xfree(function.name);
 	xfree(function.file);
 	return true;
@@ -518,11 +498,10 @@ void symbols_fill(struct symbols *s, struct profile *p)
 	for (size_t i = 0; i < p->stack_list.count; i++)
 		if (p->stack_list.items[i].count)
 			o.sampled[p->links.items[p->stack_list.items[i].first]] = true;
-	struct order order = o;
 	size_t count = p->objects.count; /* those that are added have no locations */
 	for (uint32_t i = 0; i < count; i++)
-		fill_object(s, p, &order, i);
-	xfree(order.locations);
-	xfree(order.first);
-	xfree(order.sampled);
+		fill_object(s, p, &o, i);
+	xfree(o.locations);
+	xfree(o.first);
+	xfree(o.sampled);
 }

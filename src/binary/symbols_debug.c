@@ -85,81 +85,47 @@ static bool has_crc(const struct elf_image *e, uint32_t expected, struct work *w
 	return ~crc == expected;
 }
 
-struct link {
-	char *name;
-	uint32_t crc;
-};
-
-static bool link_read(struct link *link, const struct elf_image *main)
-{
-	const struct elf_section *s = elf_image_section(main, ".gnu_debuglink");
-	char *bytes = s && s->size <= 4096 ? (char *)elf_image_section_bytes(main, s) : NULL;
-	size_t at = bytes ? (strlen(bytes) + 4) & ~(size_t)3 : 0;
-	if (!bytes || !*bytes || strchr(bytes, '/') || at + sizeof link->crc > s->size) {
-		xfree(bytes);
-		return false;
-	}
-	memcpy(&link->crc, bytes + at, sizeof link->crc);
-	link->name = bytes;
-	return true;
-}
-
-static bool same_file(const struct elf_image *a, const struct elf_image *b)
-{
-	struct stat x, y;
-	return a->fd >= 0 && b->fd >= 0 && fstat(a->fd, &x) == 0 && fstat(b->fd, &y) == 0 &&
-	       x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-static bool link_fits(struct debug_file *d, const struct elf_image *main, const struct link *link,
+/* Takes over the path. */
+static bool link_fits(struct debug_file *d, const struct elf_image *main, uint32_t crc,
 		      struct work *work, char *path)
 {
-	if (!elf_image_open(&d->image, file_open_regular(path))) {
-		xfree(path);
-		return false;
-	}
-	bool fits = !same_file(&d->image, main);
+	struct stat x, y;
+	bool fits = elf_image_open(&d->image, file_open_regular(path)) &&
+		    !(main->fd >= 0 && fstat(d->image.fd, &x) == 0 && fstat(main->fd, &y) == 0 &&
+		      x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 	if (fits && main->build_id_size && d->image.build_id_size)
 		fits = has_build_id(&d->image, main->build_id, main->build_id_size);
 	else if (fits)
-		fits = d->image.size <= COPY_MAX && has_crc(&d->image, link->crc, work);
+		fits = d->image.size <= COPY_MAX && has_crc(&d->image, crc, work);
 	if (fits) {
 		d->path = path;
-		return true;
+	} else {
+		elf_image_close(&d->image);
+		xfree(path);
 	}
-	elf_image_close(&d->image);
-	xfree(path);
-	return false;
-}
-
-static char *joined(const char *directory, size_t length, const char *middle, const char *name)
-{
-	struct strbuf path = { 0 };
-	strbuf_add(&path, directory, length);
-	strbuf_printf(&path, "%s/%s", middle, name);
-	return strbuf_detach(&path);
+	return fits;
 }
 
 static bool find_by_link(struct debug_file *d, const struct elf_image *main, const char *path,
 			 const struct debug_search *search)
 {
-	struct link link;
-	const char *slash = strrchr(path, '/');
-	if (!slash || *path != '/' || !link_read(&link, main))
+	const struct elf_section *s = elf_image_section(main, ".gnu_debuglink");
+	FREED char *name = s && s->size <= 4096 ? (char *)elf_image_section_bytes(main, s) : NULL;
+	size_t at = name ? (strlen(name) + 4) & ~(size_t)3 : 0;
+	uint32_t crc;
+	if (*path != '/' || !name || !*name || strchr(name, '/') || at + sizeof crc > s->size)
 		return false;
-	size_t length = (size_t)(slash - path);
+	memcpy(&crc, name + at, sizeof crc);
+	int length = (int)(strrchr(path, '/') - path);
 	bool found =
-		link_fits(d, main, &link, search->work, joined(path, length, "", link.name)) ||
-		link_fits(d, main, &link, search->work, joined(path, length, "/.debug", link.name));
+		link_fits(d, main, crc, search->work, xprintf("%.*s/%s", length, path, name)) ||
+		link_fits(d, main, crc, search->work,
+			  xprintf("%.*s/.debug/%s", length, path, name));
 	FREED char *copy = xstrdup(search->directories ? search->directories : USUAL_DIRECTORIES);
-	for (char *dir, *rest = copy; !found && (dir = strsep(&rest, ":"));) {
-		if (*dir != '/')
-			continue;
-		FREED char *below = xprintf("%s%.*s", dir, (int)length, path);
-		found = link_fits(d, main, &link, search->work,
-				  joined(below, strlen(below), "", link.name));
-	}
-	xfree(link.name);
+	for (char *dir, *rest = copy; !found && (dir = strsep(&rest, ":"));)
+		if (*dir == '/')
+			found = link_fits(d, main, crc, search->work,
+					  xprintf("%s%.*s/%s", dir, length, path, name));
 	return found;
 }
 
@@ -181,18 +147,6 @@ static int progress(void *client, long done, long all)
 	return 0;
 }
 
-static void show_progress(void *library, void *client, struct work *work)
-{
-	void (*set)(void *, void *) = NULL;
-	void (*set_function)(void *, int (*)(void *, long, long)) = NULL;
-	*(void **)&set = dlsym(library, "debuginfod_set_user_data");
-	*(void **)&set_function = dlsym(library, "debuginfod_set_progressfn");
-	if (set && set_function) {
-		set(client, work);
-		set_function(client, progress);
-	}
-}
-
 static int ask_debuginfod(void *context, const uint8_t *id, size_t size, char **path)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
@@ -205,11 +159,18 @@ static int ask_debuginfod(void *context, const uint8_t *id, size_t size, char **
 	*(void **)&begin = dlsym(library, "debuginfod_begin");
 	*(void **)&end = dlsym(library, "debuginfod_end");
 	*(void **)&find = dlsym(library, "debuginfod_find_debuginfo");
+	void (*set)(void *, void *) = NULL;
+	void (*set_function)(void *, int (*)(void *, long, long)) = NULL;
+	*(void **)&set = dlsym(library, "debuginfod_set_user_data");
+	*(void **)&set_function = dlsym(library, "debuginfod_set_progressfn");
 	int fd = -1;
 	void *client = begin && end && find ? begin() : NULL;
 	if (client) {
 		char *name = NULL;
-		show_progress(library, client, context);
+		if (set && set_function) {
+			set(client, context);
+			set_function(client, progress);
+		}
 		fd = find(client, id, (int)size, &name);
 		if (fd >= 0)
 			*path = name;
@@ -221,28 +182,23 @@ static int ask_debuginfod(void *context, const uint8_t *id, size_t size, char **
 	return fd;
 }
 
-static bool is_absent(const struct absent *list, const uint8_t *id, size_t size)
-{
-	for (size_t i = 0; list && i < list->ids.count; i++)
-		if (list->ids.items[i].size == size &&
-		    memcmp(list->ids.items[i].bytes, id, size) == 0)
-			return true;
-	return false;
-}
-
 static bool ask_server(struct debug_file *d, const struct elf_image *main,
 		       const struct debug_search *search)
 {
 	const uint8_t *id = main->build_id;
 	size_t size = main->build_id_size;
+	struct absent *list = search->absent;
 	char *path = NULL;
-	if (!size || is_absent(search->absent, id, size))
+	if (!size)
 		return false;
+	for (size_t i = 0; list && i < list->ids.count; i++)
+		if (list->ids.items[i].size == size &&
+		    memcmp(list->ids.items[i].bytes, id, size) == 0)
+			return false;
 	int fd = search->ask ? search->ask(search->context, id, size, &path)
 			     : ask_debuginfod(search->work, id, size, &path);
 	if (fits_build_id(d, fd, path, id, size))
 		return true;
-	struct absent *list = search->absent;
 	struct absent_id new = { .size = (uint8_t)size };
 	memcpy(new.bytes, id, size);
 	if (list && list->ids.count < ABSENT_MAX)
@@ -357,7 +313,7 @@ static bool begin_alternative(struct dwarf_files *into, const char *path,
 	bool found = find_by_build_id(&d, search->directories, id, (size_t)size);
 	if (!found && (*name == '/' || slash)) {
 		char *full = *name == '/' ? xstrdup(name)
-					  : joined(path, (size_t)(slash - path), "", name);
+					  : xprintf("%.*s/%s", (int)(slash - path), path, name);
 		int fd = file_open_regular(full);
 		found = fits_build_id(&d, fd, full, id, (size_t)size);
 	}

@@ -12,24 +12,19 @@
 /* Those of stripped programs, which most are. Each is called by where it begins. */
 #define SECTION_MOST (128u << 20)
 
-/* Where code may be. */
-static bool find_code(const struct elf_image *e, struct cfi_section *into)
-{
-	cfi_section_clear(into);
-	for (size_t i = 0; i < e->sections.count; i++) {
-		const struct elf_section *s = &e->sections.items[i];
-		if (s->flags & SHF_EXECINSTR)
-			cfi_section_cover(into, s->address, s->size);
-	}
-	return cfi_section_bound(into);
-}
-
 void symbol_table_read_pieces(struct symbol_table *t, const struct elf_image *e, const char *name)
 {
 	const struct elf_section *s = elf_image_section(e, ".eh_frame");
 	struct cfi_section section = { 0 };
 	SCOPED(cfi_release) struct cfi c = { 0 };
-	if (!e->is64 || !s || s->size > SECTION_MOST || !find_code(e, &section))
+	if (!e->is64 || !s || s->size > SECTION_MOST)
+		return;
+	cfi_section_clear(&section);
+	for (const struct elf_section *code = e->sections.items;
+	     code < e->sections.items + e->sections.count; code++)
+		if (code->flags & SHF_EXECINSTR)
+			cfi_section_cover(&section, code->address, code->size);
+	if (!cfi_section_bound(&section))
 		return;
 	FREED uint8_t *bytes = elf_image_section_bytes(e, s);
 	if (!bytes)
@@ -77,17 +72,6 @@ static Elf64_Sym symbol_at(const struct elf_image *e, const uint8_t *bytes, size
 			    .st_size = s.st_size };
 }
 
-static bool is_code(const struct elf_image *e, const Elf64_Sym *s)
-{
-	unsigned type = ELF64_ST_TYPE(s->st_info);
-	if (s->st_shndx == SHN_UNDEF)
-		return false;
-	if (type == STT_FUNC || type == STT_GNU_IFUNC)
-		return true;
-	return type == STT_NOTYPE && s->st_shndx < e->sections.count &&
-	       (e->sections.items[s->st_shndx].flags & SHF_EXECINSTR);
-}
-
 /* A table of symbols with its names. */
 struct raw_symbols {
 	uint8_t *bytes;
@@ -131,9 +115,13 @@ static size_t add_symbols(struct symbol_table *t, const struct elf_image *e,
 	for (size_t i = 0; raw.bytes && i < raw.count; i++) {
 		Elf64_Sym s = symbol_at(e, raw.bytes, i);
 		const char *name = raw_name(&raw, &s);
-		if (*name && is_code(e, &s) &&
+		uint8_t type = ELF64_ST_TYPE(s.st_info);
+		bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC ||
+			       (type == STT_NOTYPE && s.st_shndx < e->sections.count &&
+				(e->sections.items[s.st_shndx].flags & SHF_EXECINSTR));
+		if (*name && is_code && s.st_shndx != SHN_UNDEF &&
 		    !symbol_table_add(t, s.st_value, s.st_size, name, ELF64_ST_BIND(s.st_info),
-				      ELF64_ST_TYPE(s.st_info)))
+				      type))
 			break;
 	}
 	return t->list.count - before;
@@ -166,19 +154,6 @@ static int by_got(const void *a, const void *b)
 {
 	const struct slot *x = a, *y = b;
 	return x->got < y->got ? -1 : x->got > y->got;
-}
-
-static const struct slot *slot_at(const slot_list *slots, uint64_t got)
-{
-	size_t low = 0, high = slots->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (slots->items[middle].got < got)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < slots->count && slots->items[low].got == got ? &slots->items[low] : NULL;
 }
 
 /* False: no room for more. */
@@ -218,24 +193,14 @@ static void add_x86_entries(struct symbol_table *t, const struct elf_image *e,
 			if (code[i] != 0xff || code[i + 1] != 0x25)
 				continue;
 			memcpy(&away, code + i + 2, sizeof away);
-			const struct slot *slot =
-				slot_at(slots, plt->address + i + 6 + (uint64_t)(int64_t)away);
-			if (slot)
-				room = add_entry(t, e, raw, slot, plt->address + at, size);
+			uint64_t got = plt->address + i + 6 + (uint64_t)(int64_t)away;
+			size_t up_to = array_count_up_to(slots, got, got);
+			if (up_to && slots->items[up_to - 1].got == got)
+				room = add_entry(t, e, raw, &slots->items[up_to - 1],
+						 plt->address + at, size);
 			break;
 		}
 	}
-}
-
-/* In the order of .rela.plt, behind a head of two entries. */
-static void add_arm_entries(struct symbol_table *t, const struct elf_image *e,
-			    const struct raw_symbols *raw, const slot_list *slots,
-			    const struct elf_section *plt)
-{
-	uint64_t at = 32;
-	for (size_t i = 0; i < slots->count && at + 16 <= plt->size; i++, at += 16)
-		if (!add_entry(t, e, raw, &slots->items[i], plt->address + at, 16))
-			return;
 }
 
 static void add_plt(struct symbol_table *t, const struct elf_image *e)
@@ -254,7 +219,11 @@ static void add_plt(struct symbol_table *t, const struct elf_image *e)
 	symbol_table_room(t,
 			  SHARED_MAX * (uint64_t)raw.names_size + PLT_NAME * (uint64_t)slots.count);
 	if (e->machine == EM_AARCH64 && plt) {
-		add_arm_entries(t, e, &raw, &slots, plt);
+		/* in the order of .rela.plt, behind a head of two entries */
+		uint64_t at = 32;
+		for (size_t i = 0; i < slots.count && at + 16 <= plt->size; i++, at += 16)
+			if (!add_entry(t, e, &raw, &slots.items[i], plt->address + at, 16))
+				return;
 	} else if (e->machine == EM_X86_64) {
 		array_sort(&slots, by_got);
 		if (plt)
@@ -268,21 +237,6 @@ static void add_plt(struct symbol_table *t, const struct elf_image *e)
 
 /* ---- a table of symbols, packed into the stripped file (Fedora) ---- */
 
-#ifdef TARE_LZMA
-/* In pieces, between which others can breathe. */
-static bool unpack(struct work *work, lzma_stream *stream, size_t room)
-{
-	lzma_ret code = LZMA_OK;
-	while (code == LZMA_OK && room > 0 && work_on(work, WORK_LOOK)) {
-		size_t piece = room < 1 << 20 ? room : 1 << 20;
-		stream->avail_out = piece;
-		code = lzma_code(stream, LZMA_FINISH);
-		room -= piece - stream->avail_out;
-	}
-	return code == LZMA_STREAM_END;
-}
-#endif
-
 static void add_packed(struct symbol_table *t, const struct elf_image *main)
 {
 #ifdef TARE_LZMA
@@ -295,13 +249,19 @@ static void add_packed(struct symbol_table *t, const struct elf_image *main)
 	uint8_t *bytes = xmalloc(limit);
 	lzma_stream stream = LZMA_STREAM_INIT;
 	struct elf_image inner;
-	bool sound = lzma_stream_decoder(&stream, most, 0) == LZMA_OK;
+	lzma_ret code = lzma_stream_decoder(&stream, most, 0);
 	stream.next_in = packed;
 	stream.avail_in = s->size;
 	stream.next_out = bytes;
-	sound = sound && unpack(t->work, &stream, limit);
+	/* in pieces, between which others can breathe */
+	for (size_t room = limit; code == LZMA_OK && room > 0 && work_on(t->work, WORK_LOOK);) {
+		size_t piece = room < 1 << 20 ? room : 1 << 20;
+		stream.avail_out = piece;
+		code = lzma_code(&stream, LZMA_FINISH);
+		room -= piece - stream.avail_out;
+	}
 	lzma_end(&stream);
-	if (!sound) {
+	if (code != LZMA_STREAM_END) {
 		xfree(bytes);
 	} else if (elf_image_open_memory(&inner, bytes, stream.total_out)) {
 		add_symbols(t, &inner, elf_image_section_of_type(&inner, SHT_SYMTAB));

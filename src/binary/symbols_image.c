@@ -268,35 +268,24 @@ void elf_image_close(struct elf_image *e)
 
 /* ---- the one that has no file ---- */
 
-static uint8_t *copy_of_memory(uint64_t begin, size_t size)
-{
-	CLOSED int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	uint8_t *bytes = xmalloc(size);
-	if (pread(fd, bytes, size, (off_t)begin) != (ssize_t)size) {
-		xfree(bytes);
-		bytes = NULL;
-	}
-	return bytes;
-}
-
 bool elf_image_open_vdso(struct elf_image *e)
 {
 	*e = (struct elf_image){ .fd = -1 };
 	FREED char *maps = file_read("/proc/self/maps");
-	uint8_t *bytes = NULL;
-	size_t size = 0;
-	char *rest = maps;
-	for (char *line; rest && (line = strsep(&rest, "\n"));) {
-		if (!strstr(line, "[vdso]"))
-			continue;
-		char *dash;
-		uint64_t begin = strtoull(line, &dash, 16);
-		size = *dash == '-' ? (size_t)(strtoull(dash + 1, NULL, 16) - begin) : 0;
-		if (size && size <= 1 << 20)
-			bytes = copy_of_memory(begin, size);
-		break;
-	}
-	return bytes && elf_image_open_memory(e, bytes, size);
+	char *rest = maps, *line = NULL;
+	while (rest && (line = strsep(&rest, "\n")) && !strstr(line, "[vdso]"))
+		line = NULL;
+	if (!line)
+		return false;
+	char *dash;
+	uint64_t begin = strtoull(line, &dash, 16);
+	size_t size = *dash == '-' ? (size_t)(strtoull(dash + 1, NULL, 16) - begin) : 0;
+	CLOSED int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	if (!size || size > 1 << 20 || fd < 0)
+		return false;
+	uint8_t *bytes = xmalloc(size);
+	if (pread(fd, bytes, size, (off_t)begin) == (ssize_t)size)
+		return elf_image_open_memory(e, bytes, size);
+	xfree(bytes);
+	return false;
 }

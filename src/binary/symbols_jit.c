@@ -61,27 +61,21 @@ static uint32_t inner_pid(uint32_t pid)
 	return pid;
 }
 
-/* No link in there may lead out of the process's own root. */
-static int open_inside(uint32_t pid)
+static int open_map(uint32_t pid)
 {
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%u/root", pid);
 	CLOSED int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return -1;
-	snprintf(path, sizeof path, "tmp/perf-%u.map", inner_pid(pid));
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
-	return file_reopen_regular(fd);
-}
-
-static int open_map(uint32_t pid)
-{
-	int fd = open_inside(pid);
-	if (fd >= 0)
-		return fd;
-	char path[64];
+	if (root >= 0) {
+		/* no link in there may lead out of the process's own root */
+		struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
+					.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+		snprintf(path, sizeof path, "tmp/perf-%u.map", inner_pid(pid));
+		int fd = file_reopen_regular(
+			(int)syscall(SYS_openat2, root, path, &how, sizeof how));
+		if (fd >= 0)
+			return fd;
+	}
 	snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
 	return file_reopen_regular(open(path, O_PATH | O_CLOEXEC | O_NOFOLLOW));
 }
@@ -130,33 +124,26 @@ static bool is_of_its_time(int64_t changed_ns, uint32_t pid, const struct jit_ti
 	return from && changed_ns >= from - SLACK_NS;
 }
 
-static char *read_text(int fd, uint64_t size)
-{
-	size_t wanted = size < MAP_MAX ? (size_t)size : MAP_MAX, done = 0;
-	char *text = xmalloc(wanted + 1);
-	ssize_t n = 1;
-	while (done < wanted && (n = read(fd, text + done, wanted - done)) > 0)
-		done += (size_t)n;
-	text[done] = '\0';
-	return text;
-}
-
 void jit_refresh(struct jit_map *j, uint32_t pid, const struct jit_times *times)
 {
 	struct stat st;
 	CLOSED int fd = open_map(pid);
 	if (fd < 0)
 		return; /* what was read before stays */
-	if (fstat(fd, &st) == 0 && may_be_believed(j, pid, st.st_uid)) {
-		int64_t changed = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
-		if ((changed != j->changed_ns || (uint64_t)st.st_size != j->size) &&
-		    is_of_its_time(changed, pid, times)) {
-			FREED char *text = read_text(fd, (uint64_t)st.st_size);
-			jit_parse(j, text);
-			j->changed_ns = changed;
-			j->size = (uint64_t)st.st_size;
-		}
-	}
+	if (fstat(fd, &st) != 0 || !may_be_believed(j, pid, st.st_uid))
+		return;
+	int64_t changed = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
+	if ((changed == j->changed_ns && (uint64_t)st.st_size == j->size) ||
+	    !is_of_its_time(changed, pid, times))
+		return;
+	size_t wanted = st.st_size < MAP_MAX ? (size_t)st.st_size : MAP_MAX, done = 0;
+	FREED char *text = xmalloc(wanted + 1);
+	for (ssize_t n; done < wanted && (n = read(fd, text + done, wanted - done)) > 0;)
+		done += (size_t)n;
+	text[done] = '\0';
+	jit_parse(j, text);
+	j->changed_ns = changed;
+	j->size = (uint64_t)st.st_size;
 }
 
 void jit_release(struct jit_map *j)

@@ -12,13 +12,6 @@
 #define MODULES_MAX 4096
 #define KCORE_SEGMENTS_MAX 65536
 
-static uint8_t binding_of(char type)
-{
-	if (type == 'W' || type == 'w')
-		return STB_WEAK;
-	return type >= 'A' && type <= 'Z' ? STB_GLOBAL : STB_LOCAL;
-}
-
 /* The number of a module. They stand together: it is the last, or new. */
 static uint16_t module_number(struct kernel_symbols *k, const char *name)
 {
@@ -61,7 +54,8 @@ static bool parse_line(struct kernel_symbols *k, char *line)
 	char *module = name + strcspn(name, "\t ");
 	if (*module)
 		*module++ = '\0';
-	if (*name && symbol_table_add(&k->table, address, 0, name, binding_of(type), STT_FUNC))
+	uint8_t binding = type == 'T' ? STB_GLOBAL : type == 't' ? STB_LOCAL : STB_WEAK;
+	if (*name && symbol_table_add(&k->table, address, 0, name, binding, STT_FUNC))
 		k->table.list.items[k->table.list.count - 1].module = module_number(k, module);
 	return true;
 }
@@ -97,25 +91,19 @@ static void open_kcore(struct kernel_symbols *k)
 	}
 }
 
-/* Some 10 MB that the kernel makes line by line. */
-static char *read_kallsyms(struct work *work)
+static void kernel_read(struct kernel_symbols *k)
 {
-	struct strbuf text = { 0 };
+	/* some 10 MB that the kernel makes line by line */
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	char chunk[16384];
 	CLOSED int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 	while (fd >= 0 && ((n = read(fd, chunk, sizeof chunk)) > 0 || (n < 0 && errno == EINTR))) {
 		strbuf_add(&text, chunk, n > 0 ? (size_t)n : 0);
-		work_on(work, 256);
+		work_on(k->table.work, 256);
 	}
-	return strbuf_detach(&text);
-}
-
-static void kernel_read(struct kernel_symbols *k)
-{
-	FREED char *text = read_kallsyms(k->table.work);
-	if (*text)
-		kernel_parse(k, text);
+	if (text.length)
+		kernel_parse(k, text.text);
 	if (!k->read)
 		open_kcore(k);
 	k->read = true;

@@ -82,11 +82,6 @@ static size_t add_ranges(range_list *into, Dwarf_Die *die, uint32_t of, struct w
 	return into->count - before;
 }
 
-static void sort_ranges(range_list *list)
-{
-	array_sort(list, by_begin);
-}
-
 static Elf_Data *programs_of(Dwarf *dwarf)
 {
 	Elf *elf = dwarf ? dwarf_getelf(dwarf) : NULL;
@@ -141,7 +136,7 @@ struct lines *lines_new(struct dwarf_files *files, struct work *work)
 			continue;
 		array_push(&l->units, (struct line_unit){ .die = die });
 	}
-	sort_ranges(&l->ranges);
+	array_sort(&l->ranges, by_begin);
 	l->memory += l->ranges.capacity * sizeof *l->ranges.items +
 		     l->units.capacity * sizeof *l->units.items;
 	return l;
@@ -239,8 +234,8 @@ static void add_segment(struct line_unit *u, uint64_t begin, uint32_t node)
 /* Nested ranges, sorted, to pieces that do not overlap. */
 static void make_segments(struct line_unit *u, range_list *ranges)
 {
-	range_list open = { 0 };
-	sort_ranges(ranges);
+	FREED range_list open = { 0 };
+	array_sort(ranges, by_begin);
 	for (size_t i = 0; i <= ranges->count; i++) {
 		bool last = i == ranges->count;
 		struct range r = last ? (struct range){ .begin = UINT64_MAX } : ranges->items[i];
@@ -255,7 +250,6 @@ static void make_segments(struct line_unit *u, range_list *ranges)
 		add_segment(u, r.begin, r.of);
 		array_push(&open, r);
 	}
-	array_release(&open);
 }
 
 static void build(struct lines *l, struct line_unit *u)
@@ -304,29 +298,6 @@ static void build(struct lines *l, struct line_unit *u)
 
 /* ---- looking up ---- */
 
-/* How many of the sorted items begin at or before the address. */
-#define COUNT_UP_TO(list, member, address)                         \
-	({                                                         \
-		size_t low_ = 0, high_ = (list)->count;            \
-		while (low_ < high_) {                             \
-			size_t m_ = low_ + (high_ - low_) / 2;     \
-			if ((list)->items[m_].member <= (address)) \
-				low_ = m_ + 1;                     \
-			else                                       \
-				high_ = m_;                        \
-		}                                                  \
-		low_;                                              \
-	})
-
-static struct line_unit *unit_of(struct lines *l, uint64_t address)
-{
-	size_t at = COUNT_UP_TO(&l->ranges, begin, address);
-	for (size_t back = 0; at-- > 0 && back < BACK_MAX; back++)
-		if (address < l->ranges.items[at].end)
-			return &l->units.items[l->ranges.items[at].of];
-	return NULL;
-}
-
 /* Relative paths are so to where the compiler ran; libdw joins the two in old versions of DWARF. */
 static const char *full_path(struct lines *l, struct line_unit *u, const char *file)
 {
@@ -338,9 +309,7 @@ static const char *full_path(struct lines *l, struct line_unit *u, const char *f
 	const char *directory = dwarf_formstring(&attribute);
 	if (!directory || strnlen(directory, PATH_MAX) == PATH_MAX)
 		return file;
-	struct strbuf path = { 0 };
-	strbuf_printf(&path, "%s/%s", directory, file);
-	array_push(&l->texts, strbuf_detach(&path));
+	array_push(&l->texts, xprintf("%s/%s", directory, file));
 	return l->texts.items[l->texts.count - 1];
 }
 
@@ -406,13 +375,17 @@ static void describe(struct lines *l, struct line_unit *u, struct node *node,
 size_t lines_find(struct lines *l, uint64_t address, struct line_frame frames[LINE_FRAMES_MAX])
 {
 	forget_texts(l);
-	struct line_unit *u = unit_of(l, address);
+	struct line_unit *u = NULL;
+	size_t range = array_count_up_to(&l->ranges, begin, address);
+	for (size_t back = 0; !u && range-- > 0 && back < BACK_MAX; back++)
+		if (address < l->ranges.items[range].end)
+			u = &l->units.items[l->ranges.items[range].of];
 	if (!u)
 		return 0;
 	if (!u->built)
 		build(l, u);
-	size_t row = COUNT_UP_TO(&u->rows, address, address);
-	size_t segment = COUNT_UP_TO(&u->segments, begin, address);
+	size_t row = array_count_up_to(&u->rows, address, address);
+	size_t segment = array_count_up_to(&u->segments, begin, address);
 	uint32_t at = segment ? u->segments.items[segment - 1].node : NONE;
 	struct line_frame next = { 0 };
 	if (row && u->rows.items[row - 1].file != NONE) {

@@ -99,36 +99,6 @@ static bool second_is_better(const struct symbol_table *t, const struct symbol *
 	return looks_a->system_call;
 }
 
-/* Those without a size reach to the next; the last to the end of the page after it. */
-static void give_sizes(struct symbol_table *t)
-{
-	for (size_t i = 0; i < t->list.count; i++) {
-		struct symbol *s = &t->list.items[i];
-		if (s->end > s->start)
-			continue;
-		if (i + 1 < t->list.count)
-			s->end = t->list.items[i + 1].start;
-		else if (__builtin_add_overflow((s->start + 4095) & ~(uint64_t)4095, 4096, &s->end))
-			s->end = s->start;
-	}
-}
-
-/* A label within a function that has a size says less than the function's name. */
-static void drop_inner_labels(struct symbol_table *t)
-{
-	uint64_t reach = 0;
-	size_t kept = 0;
-	for (size_t i = 0; i < t->list.count; i++) {
-		struct symbol *s = &t->list.items[i];
-		if (s->type == STT_NOTYPE && s->start < reach)
-			continue;
-		if (s->type != STT_NOTYPE && s->end > reach)
-			reach = s->end;
-		t->list.items[kept++] = *s;
-	}
-	t->list.count = kept;
-}
-
 static void drop_aliases(struct symbol_table *t)
 {
 	size_t kept = 0;
@@ -153,10 +123,30 @@ void symbol_table_finish(struct symbol_table *t)
 	if (!t->list.count)
 		return;
 	qsort_r(t->list.items, t->list.count, sizeof *t->list.items, by_start, t->work);
-	drop_inner_labels(t);
-	give_sizes(t);
-	drop_aliases(t);
+	/* a label within a function that has a size says less than the function's name */
 	uint64_t reach = 0;
+	size_t kept = 0;
+	for (size_t i = 0; i < t->list.count; i++) {
+		struct symbol *s = &t->list.items[i];
+		if (s->type == STT_NOTYPE && s->start < reach)
+			continue;
+		if (s->type != STT_NOTYPE && s->end > reach)
+			reach = s->end;
+		t->list.items[kept++] = *s;
+	}
+	t->list.count = kept;
+	/* those without a size reach to the next; the last to the end of the page after it */
+	for (size_t i = 0; i < t->list.count; i++) {
+		struct symbol *s = &t->list.items[i];
+		if (s->end > s->start)
+			continue;
+		if (i + 1 < t->list.count)
+			s->end = t->list.items[i + 1].start;
+		else if (__builtin_add_overflow((s->start + 4095) & ~(uint64_t)4095, 4096, &s->end))
+			s->end = s->start;
+	}
+	drop_aliases(t);
+	reach = 0;
 	for (size_t i = 0; i < t->list.count; i++) {
 		struct symbol *s = &t->list.items[i];
 		reach = s->end > reach ? s->end : reach;
@@ -170,14 +160,7 @@ void symbol_table_finish(struct symbol_table *t)
 
 const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t address)
 {
-	size_t low = 0, high = t->list.count; /* the first that starts behind it */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (t->list.items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = array_count_up_to(&t->list, start, address);
 	for (size_t back = 0; low-- > 0 && back < BACK_MAX; back++) {
 		const struct symbol *s = &t->list.items[low];
 		if (address < s->end)

@@ -38,25 +38,6 @@ static bool segment_at(const struct image *image, size_t index, Elf64_Phdr *segm
 	       item_at(image, image->header.e_phoff, index, segment, sizeof *segment);
 }
 
-static bool open_image(struct image *image)
-{
-	const unsigned char *ident = image->header.e_ident;
-	return item_at(image, 0, 0, &image->header, sizeof image->header) &&
-	       memcmp(ident, ELFMAG, SELFMAG) == 0 && ident[EI_CLASS] == ELFCLASS64 &&
-	       ident[EI_DATA] == ELFDATA2LSB && image->header.e_machine == EM_X86_64;
-}
-
-/* Where the code is. Entries about anything else are what a linker left behind. */
-static bool find_code(const struct image *image, struct cfi_section *into)
-{
-	Elf64_Phdr segment;
-	cfi_section_clear(into);
-	for (size_t i = 0; segment_at(image, i, &segment); i++)
-		if (segment.p_type == PT_LOAD && segment.p_flags & PF_X)
-			cfi_section_cover(into, segment.p_vaddr, segment.p_memsz);
-	return cfi_section_bound(into);
-}
-
 static bool in_image(const struct image *image, uint64_t offset, uint64_t size)
 {
 	return offset <= image->size && size <= image->size - offset;
@@ -130,16 +111,6 @@ static int compare_spans(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static void sort_spans(struct cfi *c)
-{
-	for (size_t i = 1; i < c->spans.count; i++) {
-		if (c->spans.items[i].begin < c->spans.items[i - 1].begin) {
-			array_sort(&c->spans, compare_spans);
-			return;
-		}
-	}
-}
-
 static void add_row(struct unwind_table *t, struct unwind_row row)
 {
 	if (t->count) {
@@ -184,27 +155,42 @@ void unwind_read(struct unwind_table *into, const void *bytes, size_t size)
 	struct cfi_section section = { 0 };
 	SCOPED(cfi_release) struct cfi c = { 0 };
 	*into = (struct unwind_table){ 0 };
-	if (!open_image(&image) || !find_code(&image, &section) ||
+	const unsigned char *ident = image.header.e_ident;
+	if (!item_at(&image, 0, 0, &image.header, sizeof image.header) ||
+	    memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_CLASS] != ELFCLASS64 ||
+	    ident[EI_DATA] != ELFDATA2LSB || image.header.e_machine != EM_X86_64)
+		return;
+	/* Where the code is. Entries about anything else are what a linker left behind. */
+	Elf64_Phdr segment;
+	cfi_section_clear(&section);
+	for (size_t i = 0; segment_at(&image, i, &segment); i++)
+		if (segment.p_type == PT_LOAD && segment.p_flags & PF_X)
+			cfi_section_cover(&section, segment.p_vaddr, segment.p_memsz);
+	if (!cfi_section_bound(&section) ||
 	    (!find_by_section(&image, &section) && !find_by_segment(&image, &section)))
 		return;
 	cfi_read(&c, &section);
-	if (c.spans.count) {
-		into->base = section.low;
-		uint32_t end = 0;
-		sort_spans(&c);
-		into->rows = xmalloc((c.rows.count + c.spans.count + 3) * sizeof *into->rows);
-		for (size_t i = 0; i < c.spans.count; i++) {
-			const struct cfi_span *span = &c.spans.items[i];
-			if (i && span->begin > end)
-				add_gap(into, end, span->begin, image.header.e_entry - section.low);
-			if (span->end > end) {
-				add_span(into, &c, span, end);
-				end = span->end;
-			}
+	if (!c.spans.count)
+		return;
+	into->base = section.low;
+	uint32_t end = 0;
+	bool sorted = true;
+	for (size_t i = 1; i < c.spans.count; i++)
+		sorted &= c.spans.items[i].begin >= c.spans.items[i - 1].begin;
+	if (!sorted)
+		array_sort(&c.spans, compare_spans);
+	into->rows = xmalloc((c.rows.count + c.spans.count + 3) * sizeof *into->rows);
+	for (size_t i = 0; i < c.spans.count; i++) {
+		const struct cfi_span *span = &c.spans.items[i];
+		if (i && span->begin > end)
+			add_gap(into, end, span->begin, image.header.e_entry - section.low);
+		if (span->end > end) {
+			add_span(into, &c, span, end);
+			end = span->end;
 		}
-		add_row(into, (struct unwind_row){ .pc = end, .how = UNWIND_NONE });
-		into->rows = xrealloc(into->rows, into->count * sizeof *into->rows);
 	}
+	add_row(into, (struct unwind_row){ .pc = end, .how = UNWIND_NONE });
+	into->rows = xrealloc(into->rows, into->count * sizeof *into->rows);
 }
 
 void unwind_release(struct unwind_table *t)
@@ -276,23 +262,6 @@ static enum unwind_result find_cfa(const struct unwind_row *row, const struct un
 	return result;
 }
 
-static enum unwind_result step_signal(struct unwind_state *state, const struct unwind_memory *stack)
-{
-	struct unwind_state caller;
-	uint64_t sp = state->sp;
-	enum unwind_result result = load(stack, sp, sp + UNWIND_SIGNAL_IP, &caller.ip);
-	if (result == UNWIND_CALLER)
-		result = load(stack, sp, sp + UNWIND_SIGNAL_SP, &caller.sp);
-	if (result == UNWIND_CALLER)
-		result = load(stack, sp, sp + UNWIND_SIGNAL_BP, &caller.bp);
-	if (result != UNWIND_CALLER)
-		return result;
-	if (!caller.ip)
-		return UNWIND_DONE;
-	*state = caller;
-	return UNWIND_CALLER;
-}
-
 enum unwind_result unwind_step(const struct unwind_row *row, struct unwind_state *state,
 			       uint64_t address_in_16, const struct unwind_memory *stack)
 {
@@ -301,15 +270,22 @@ enum unwind_result unwind_step(const struct unwind_row *row, struct unwind_state
 		return UNWIND_STUCK;
 	if ((row->how & 0x0f) == UNWIND_END)
 		return UNWIND_DONE;
-	if ((row->how & 0x0f) == UNWIND_SIGNAL)
-		return step_signal(state, stack);
-	enum unwind_result result = find_cfa(row, state, address_in_16, stack, &caller.sp);
+	bool is_signal = (row->how & 0x0f) == UNWIND_SIGNAL;
+	uint64_t sp = state->sp;
+	enum unwind_result result =
+		is_signal ? load(stack, sp, sp + UNWIND_SIGNAL_SP, &caller.sp)
+			  : find_cfa(row, state, address_in_16, stack, &caller.sp);
 	if (result == UNWIND_CALLER)
-		result = load(stack, state->sp, caller.sp - 8, &caller.ip);
-	if (result != UNWIND_CALLER)
-		return result;
-	if (!caller.ip)
+		result = load(stack, sp, is_signal ? sp + UNWIND_SIGNAL_IP : caller.sp - 8,
+			      &caller.ip);
+	if (result == UNWIND_CALLER && is_signal)
+		result = load(stack, sp, sp + UNWIND_SIGNAL_BP, &caller.bp);
+	if (result == UNWIND_CALLER && !caller.ip)
 		return UNWIND_DONE;
+	if (is_signal && result == UNWIND_CALLER)
+		*state = caller;
+	if (is_signal || result != UNWIND_CALLER)
+		return result;
 	uint64_t saved = caller.sp + 8 * (uint64_t)(int64_t)row->bp;
 	switch (row->how >> 4) {
 	case UNWIND_BP_SAME:

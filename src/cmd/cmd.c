@@ -47,6 +47,26 @@ static void add_wrapped(struct strbuf *out, const char *lead, const char *text)
 	strbuf_putc(out, '\n');
 }
 
+int cmd_refuse(struct error *err, const char *command, const char *option, const char *value,
+	       const char *wanted)
+{
+	return error_set(err, EXIT_USAGE, "%s: --%s wants %s, not '%s'", command, option, wanted,
+			 DISPLAYED(value, 128));
+}
+
+void cmd_judge(struct verdict *v, bool good, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	fputs(good ? v->good_word : v->bad_word, stdout);
+	vprintf(fmt, args);
+	putchar('\n');
+	va_end(args);
+	fflush(stdout);
+	v->checks++;
+	v->failed += !good;
+}
+
 int cmd_fail(const struct error *err)
 {
 	SCOPED(strbuf_release) struct strbuf out = { 0 };

@@ -52,6 +52,17 @@ void cmd_quiet_recover(void);
 
 /* Prints "tare: text" and the hint on stderr, and returns the exit code. */
 int cmd_fail(const struct error *err);
+/* "noise: --round wants 10ms or more, not 'x'" */
+int cmd_refuse(struct error *err, const char *command, const char *option, const char *value,
+	       const char *wanted);
+
+/* The checks of a selftest. */
+struct verdict {
+	const char *good_word, *bad_word; /* what a line begins with */
+	size_t checks, failed;
+};
+void cmd_judge(struct verdict *v, bool good, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Prints "tare: text" on stderr, for messages that are not errors. */
 void cmd_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

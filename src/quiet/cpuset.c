@@ -87,50 +87,40 @@ static int cpuset_remove(const char *directory, const char *parent, bool control
 		write_of(directory, "cpuset.cpus.partition", "member", NULL);
 		/* whoever is still in there goes to the parent: a cgroup with processes cannot be
 		 * removed */
-		char *text = read_of(directory, "cgroup.procs"), *rest = text;
+		FREED char *text = read_of(directory, "cgroup.procs");
+		char *rest = text;
 		for (char *pid; rest && (pid = strsep(&rest, "\n"));)
 			if (*pid)
 				write_of(parent, "cgroup.procs", pid, NULL);
-		free(text);
 		if (rmdir(directory) && errno != ENOENT)
 			return error_errno(err, EXIT_ENVIRONMENT, "cannot remove %s", directory);
 	}
 	return controller ? write_of(parent, "cgroup.subtree_control", "-cpuset", err) : 0;
 }
 
-/* value: "CPUS isolated" */
-static int cpuset_make(const char *directory, const char *parent, const char *value,
-		       struct error *err)
-{
-	FREED char *cpus = xstrndup(value, strcspn(value, " "));
-	int failed = write_of(parent, "cgroup.subtree_control", "+cpuset", err);
-	if (!failed && mkdir(directory, 0755) && errno != EEXIST)
-		failed = error_errno(err, EXIT_ENVIRONMENT, "cannot make %s", directory);
-	if (!failed)
-		failed = write_of(directory, "cpuset.cpus", cpus, err) ||
-			 write_of(directory, "cpuset.cpus.partition", "isolated", err);
-	/* the kernel takes the write and says in the file why it cannot be */
-	FREED char *kind = failed ? NULL : read_of(directory, "cpuset.cpus.partition");
-	if (kind && strcmp(kind, "isolated") != 0)
-		failed = error_set(err, EXIT_ENVIRONMENT, "the kernel says '%s'", kind);
-	return failed ? -1 : 0;
-}
-
+/* value: "absent", or "CPUS isolated" */
 static int cpuset_put(const struct quiet_options *o, const struct change *c, const char *value,
 		      struct error *err)
 {
 	FREED char *parent = parent_of(c->what);
 	bool controller = strstr(c->before, "-cpuset");
-	int failed;
 	(void)o;
-	if (strncmp(value, "absent", 6) == 0) {
-		failed = cpuset_remove(c->what, parent, controller, err);
-	} else {
-		failed = cpuset_make(c->what, parent, value, err);
-		if (failed) /* half of one is of no use */
-			cpuset_remove(c->what, parent, controller, NULL);
-	}
-	return failed;
+	if (strncmp(value, "absent", 6) == 0)
+		return cpuset_remove(c->what, parent, controller, err);
+	FREED char *cpus = xstrndup(value, strcspn(value, " "));
+	int failed = write_of(parent, "cgroup.subtree_control", "+cpuset", err);
+	if (!failed && mkdir(c->what, 0755) && errno != EEXIST)
+		failed = error_errno(err, EXIT_ENVIRONMENT, "cannot make %s", c->what);
+	if (!failed)
+		failed = write_of(c->what, "cpuset.cpus", cpus, err) ||
+			 write_of(c->what, "cpuset.cpus.partition", "isolated", err);
+	/* the kernel takes the write and says in the file why it cannot be */
+	FREED char *kind = failed ? NULL : read_of(c->what, "cpuset.cpus.partition");
+	if (kind && strcmp(kind, "isolated") != 0)
+		failed = error_set(err, EXIT_ENVIRONMENT, "the kernel says '%s'", kind);
+	if (failed) /* half of one is of no use */
+		cpuset_remove(c->what, parent, controller, NULL);
+	return failed ? -1 : 0;
 }
 
 const struct change_ops cpuset_ops = { cpuset_now, cpuset_put };

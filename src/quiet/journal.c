@@ -36,7 +36,6 @@ static char *boot_id(void)
 static char *journal_path(const struct quiet_options *o, struct error *err)
 {
 	const char *directory = quiet_is_machine(o) ? runtime_directory() : "/run/tare";
-	struct strbuf path = { 0 };
 	if (o->journal)
 		return xstrdup(o->journal);
 	if (!directory) {
@@ -44,8 +43,7 @@ static char *journal_path(const struct quiet_options *o, struct error *err)
 			  "cannot tell where the journal is: TARE_RUNTIME_DIR is no full path");
 		return NULL;
 	}
-	strbuf_printf(&path, "%s%s/quiet.journal", o->root ? o->root : "", directory);
-	return strbuf_detach(&path);
+	return xprintf("%s%s/quiet.journal", o->root ? o->root : "", directory);
 }
 
 bool quiet_is_journalled(const struct quiet_options *o)
@@ -112,18 +110,11 @@ static int append(struct journal *j, const char *text, size_t length)
 	return -1;
 }
 
-static int sync_directory(const char *path)
-{
-	FREED char *directory = directory_of(path);
-	CLOSED int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 || fsync(fd) ? -1 : 0;
-}
-
 /* Under another name until it is whole and on disk: there is never half a journal. */
 static int write_whole(struct journal *j, const char *beside)
 {
 	SCOPED(strbuf_release) struct strbuf text = { 0 };
-	FREED char *boot = boot_id();
+	FREED char *boot = boot_id(), *directory = directory_of(j->path);
 	strbuf_printf(&text, TITLE "\nboot\t%s\nowner\t%d\t%llu\nsince\t%" PRId64 "\n", boot,
 		      j->owner, j->owner_start, j->since_ns);
 	for (size_t i = 0; i < j->changes.count; i++) {
@@ -142,7 +133,8 @@ static int write_whole(struct journal *j, const char *beside)
 	int saved = errno;
 	unlink(beside);
 	errno = saved;
-	if (!failed && sync_directory(j->path)) {
+	CLOSED int above = failed ? -1 : open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (!failed && (above < 0 || fsync(above))) {
 		saved = errno;
 		unlink(j->path);
 		errno = saved;
@@ -319,17 +311,6 @@ static bool read_line(struct journal *j, char *line, bool *begun)
 	return false;
 }
 
-/* The first change that is neither made nor refused may have been made by one that was killed
- * then. */
-static void mark_last(struct journal *j)
-{
-	for (size_t i = 0; i < j->changes.count; i++)
-		if (!j->changes.items[i].begun) {
-			j->changes.items[i].begun = true;
-			return;
-		}
-}
-
 static int read_text(struct journal *j, char *text, struct error *err)
 {
 	bool begun = false, titled = false;
@@ -353,7 +334,13 @@ static int read_text(struct journal *j, char *text, struct error *err)
 		error_set(err, EXIT_ENVIRONMENT, "the journal %s is not whole", j->path);
 		return error_hint(err, "nothing was changed by its writer: remove it");
 	}
-	mark_last(j);
+	/* The first change that is neither made nor refused may have been made by one that was
+	 * killed then. */
+	size_t last = 0;
+	while (last < j->changes.count && j->changes.items[last].begun)
+		last++;
+	if (last < j->changes.count)
+		j->changes.items[last].begun = true;
 	return 0;
 }
 
@@ -399,21 +386,16 @@ int journal_open(struct journal *j, const struct quiet_options *o, struct error 
 	return j->fd >= 0 ? read_file(j, err) : 0;
 }
 
-/* False: another process has it, or it was removed meanwhile. */
-static bool lock_file(const struct journal *j)
-{
-	struct stat here, there;
-	return flock(j->fd, LOCK_EX | LOCK_NB) == 0 && fstat(j->fd, &here) == 0 &&
-	       stat(j->path, &there) == 0 && here.st_ino == there.st_ino &&
-	       here.st_dev == there.st_dev;
-}
-
 int journal_take(struct journal *j, const struct quiet_options *o, struct error *err)
 {
+	struct stat here, there;
 	if (open_file(j, o, err))
 		return -1;
-	if (j->fd >= 0 && lock_file(j))
+	if (j->fd >= 0 && flock(j->fd, LOCK_EX | LOCK_NB) == 0 && fstat(j->fd, &here) == 0 &&
+	    stat(j->path, &there) == 0 && here.st_ino == there.st_ino &&
+	    here.st_dev == there.st_dev)
 		return read_file(j, err);
+	/* another process has it, or it was removed meanwhile */
 	journal_release(j);
 	return 0;
 }

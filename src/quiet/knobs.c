@@ -149,14 +149,6 @@ static bool others_of(const struct quiet_options *o, const char *text, struct st
 	return left.count > 0;
 }
 
-/* The CPUs that interrupts may go to: online, and not isolated. */
-static char *online_others(const struct quiet_options *o)
-{
-	FREED char *path = quiet_path(o, CPU "online"), *online = file_read_line(path);
-	SCOPED(strbuf_release) struct strbuf out = { 0 };
-	return online && others_of(o, online, &out) ? strbuf_detach(&out) : NULL;
-}
-
 /* The mask as the kernel writes it: words of 8 hex digits, as many digits as the mask has now. */
 static char *mask_without(const struct quiet_options *o, const char *mask)
 {
@@ -183,19 +175,6 @@ static char *mask_without(const struct quiet_options *o, const char *mask)
 
 /* ---- planning ---- */
 
-static bool is_met(const struct setting *s, const char *now, const char *wanted)
-{
-	long a, b;
-	FREED char *word = value_word(now);
-	bool numbers = integer_parse(word, 0, INT64_MAX, &a) &&
-		       integer_parse(wanted, 0, INT64_MAX, &b);
-	if (numbers && s->rule == AT_LEAST)
-		return a >= b;
-	if (numbers && s->rule == AT_MOST)
-		return a <= b;
-	return value_equal(now, wanted);
-}
-
 /* What the file is to hold; NULL where that cannot be said. */
 static char *wanted_of(const struct quiet_options *o, const struct setting *s, const char *full,
 		       const char *now)
@@ -209,8 +188,12 @@ static char *wanted_of(const struct quiet_options *o, const struct setting *s, c
 	}
 	case OTHERS_MASK:
 		return mask_without(o, now);
-	case OTHERS_LIST:
-		return others_of(o, now, &list) ? strbuf_detach(&list) : online_others(o);
+	case OTHERS_LIST: {
+		/* else to those that are online, and not isolated */
+		FREED char *path = quiet_path(o, CPU "online"), *online = file_read_line(path);
+		bool any = others_of(o, now, &list) || (online && others_of(o, online, &list));
+		return any ? strbuf_detach(&list) : NULL;
+	}
 	default:
 		return xstrdup(s->value);
 	}
@@ -227,27 +210,20 @@ static void plan_file(const struct quiet_options *o, const struct setting *s, co
 				     QUIET_REFUSED, "it cannot be read: %s", strerror(errno));
 		return;
 	}
-	FREED char *wanted = wanted_of(o, s, full, now);
-	if (wanted) {
-		struct change *c = change_add(out, CHANGE_FILE, knob, what, now, wanted);
-		if (is_met(s, now, wanted) || (s->only_from && !value_equal(now, s->only_from)))
-			c->state = QUIET_ALREADY;
-		else if (access(full, W_OK) != 0 && errno == EROFS)
-			change_judge(c, QUIET_REFUSED, "%s", strerror(EROFS));
-	}
-}
-
-/* glob(3) is to take the root for what it is. */
-static char *pattern_of(const struct quiet_options *o, const char *path)
-{
-	struct strbuf out = { 0 };
-	for (const char *p = o->root ? o->root : ""; *p; p++) {
-		if (strchr("*?[]\\", *p))
-			strbuf_putc(&out, '\\');
-		strbuf_putc(&out, *p);
-	}
-	strbuf_puts(&out, path);
-	return strbuf_detach(&out);
+	FREED char *wanted = wanted_of(o, s, full, now), *word = value_word(now);
+	if (!wanted)
+		return;
+	long a, b;
+	bool numbers = integer_parse(word, 0, INT64_MAX, &a) &&
+		       integer_parse(wanted, 0, INT64_MAX, &b);
+	bool met = numbers && s->rule == AT_LEAST  ? a >= b
+		   : numbers && s->rule == AT_MOST ? a <= b
+						   : value_equal(now, wanted);
+	struct change *c = change_add(out, CHANGE_FILE, knob, what, now, wanted);
+	if (met || (s->only_from && !value_equal(now, s->only_from)))
+		c->state = QUIET_ALREADY;
+	else if (access(full, W_OK) != 0 && errno == EROFS)
+		change_judge(c, QUIET_REFUSED, "%s", strerror(EROFS));
 }
 
 int plan_files(const struct quiet_options *o, const struct quiet_knob *k, change_list *out,
@@ -262,8 +238,12 @@ int plan_files(const struct quiet_options *o, const struct quiet_knob *k, change
 		if (strcmp(s->knob, k->name) != 0)
 			continue;
 		first = first ? first : s->path;
-		FREED char *pattern = pattern_of(o, s->path);
-		if (glob(pattern, 0, NULL, &found) == 0)
+		/* glob(3) is to take the root for what it is */
+		SCOPED(strbuf_release) struct strbuf pattern = { 0 };
+		for (const char *p = o->root ? o->root : ""; *p; p++)
+			strbuf_printf(&pattern, "%s%c", strchr("*?[]\\", *p) ? "\\" : "", *p);
+		strbuf_puts(&pattern, s->path);
+		if (glob(pattern.text, 0, NULL, &found) == 0)
 			for (size_t j = 0; j < found.gl_pathc; j++)
 				plan_file(o, s, k->name, found.gl_pathv[j], out);
 		globfree(&found);

@@ -45,19 +45,14 @@ void changes_release(change_list *list)
 	array_release(list);
 }
 
-static char *copy(const char *text)
-{
-	return text ? xstrdup(text) : NULL;
-}
-
 struct change *change_add(change_list *list, enum change_kind kind, const char *knob,
 			  const char *what, const char *before, const char *wanted)
 {
 	array_push(list, (struct change){ .kind = kind,
 					  .knob = knob,
 					  .what = xstrdup(what),
-					  .before = copy(before),
-					  .wanted = copy(wanted) });
+					  .before = xstrdup_or_null(before),
+					  .wanted = xstrdup_or_null(wanted) });
 	return &list->items[list->count - 1];
 }
 
@@ -84,26 +79,22 @@ void quiet_list_release(quiet_list *list)
 	array_release(list);
 }
 
-/* What people call it: a unit's, a process's or a device's name says little alone. */
-static char *title_of(const struct change *c)
+static void add_item(quiet_list *out, const struct change *c)
 {
+	/* what people call it: a unit's, a process's or a device's name says little alone */
 	static const char *const lead[CHANGE_KINDS] = { [CHANGE_UNIT] = "service ",
 							[CHANGE_SYSV] = "service ",
 							[CHANGE_PAUSE] = "process ",
 							[CHANGE_SWAP] = "swap " };
-	return xprintf("%s%s", lead[c->kind] ? lead[c->kind] : "", c->what);
-}
-
-static void add_item(quiet_list *out, const struct change *c)
-{
+	const char *before = lead[c->kind] ? lead[c->kind] : "";
 	array_push(out, (struct quiet_item){ .knob = c->knob,
-					     .what = title_of(c),
+					     .what = xprintf("%s%s", before, c->what),
 					     .before = c->before ? value_word(c->before) : NULL,
 					     .after = c->after	  ? value_word(c->after)
 						      : c->wanted ? value_word(c->wanted)
 								  : NULL,
 					     .state = c->state,
-					     .why = copy(c->why) });
+					     .why = xstrdup_or_null(c->why) });
 }
 
 /* ---- the options ---- */
@@ -338,38 +329,20 @@ int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struc
 
 /* ---- restoring ---- */
 
-static void put_back(const struct quiet_options *o, struct change *c)
-{
-	struct error why = ERROR_INIT, unread = ERROR_INIT;
-	FREED char *now = NULL;
-	int failed = ops[c->kind]->put(o, c, c->before, &why);
-	enum reading reading = ops[c->kind]->now(o, c, &now, &unread);
-	if (now && strcmp(now, c->before) == 0)
-		c->state = QUIET_RESTORED;
-	else if (failed || reading == READ_FAILED)
-		change_judge(c, QUIET_REFUSED, "%s", failed ? why.text : unread.text);
-	else
-		change_judge(c, QUIET_REFUSED, "it was written, and is something else");
-}
-
-/* A stop that was begun and not waited for may come after the service was seen to run: only a
- * start calls it off. */
-static bool may_come(const struct change *c)
-{
-	return !c->after && (c->kind == CHANGE_UNIT || c->kind == CHANGE_SYSV);
-}
-
 static void undo(const struct quiet_options *o, struct change *c)
 {
 	struct error why = ERROR_INIT;
 	FREED char *now = NULL;
 	enum reading reading = ops[c->kind]->now(o, c, &now, &why);
+	/* A stop that was begun and not waited for may come after the service was seen to run: only
+	 * a start calls it off. */
+	bool may_come = !c->after && (c->kind == CHANGE_UNIT || c->kind == CHANGE_SYSV);
 	step(o);
 	if (reading == READ_FAILED) {
 		change_judge(c, QUIET_REFUSED, "it cannot be read: %s", why.text);
 	} else if (!now) {
 		change_judge(c, QUIET_LEFT, "it is gone");
-	} else if (strcmp(now, c->before) == 0 && !may_come(c)) {
+	} else if (strcmp(now, c->before) == 0 && !may_come) {
 		c->state = QUIET_RESTORED;
 	} else if (c->after && strcmp(now, c->after) != 0 && !o->force &&
 		   c->kind != CHANGE_CPUSET) { /* one that was made is removed in any case */
@@ -377,7 +350,16 @@ static void undo(const struct quiet_options *o, struct change *c)
 		change_judge(c, QUIET_LEFT, "somebody made it '%s' meanwhile; it was '%s'", is,
 			     was);
 	} else {
-		put_back(o, c);
+		struct error unread = ERROR_INIT;
+		FREED char *then = NULL;
+		int failed = ops[c->kind]->put(o, c, c->before, &why);
+		reading = ops[c->kind]->now(o, c, &then, &unread);
+		if (then && strcmp(then, c->before) == 0)
+			c->state = QUIET_RESTORED;
+		else if (failed || reading == READ_FAILED)
+			change_judge(c, QUIET_REFUSED, "%s", failed ? why.text : unread.text);
+		else
+			change_judge(c, QUIET_REFUSED, "it was written, and is something else");
 	}
 	step(o);
 }
@@ -413,22 +395,18 @@ enum whose {
 	ABANDONED,
 };
 
-static bool is_whose(const struct journal *j, enum whose whose, int owner)
-{
-	bool abandoned = j->stale || journal_is_abandoned(j);
-	return whose == ANYBODYS ||
-	       (whose == ABANDONED ? abandoned : !abandoned && j->owner == owner);
-}
-
 static int restore(const struct quiet_options *o, enum whose whose, int owner, quiet_list *out,
 		   struct error *err)
 {
 	SCOPED(journal_release) struct journal j = JOURNAL_INIT;
-	int failed = check_root(o, "put the machine's settings back", err) ||
-		     journal_take(&j, o, err);
-	if (!failed && j.fd >= 0 && is_whose(&j, whose, owner))
-		failed = j.stale ? journal_remove(&j, err) : undo_all(o, &j, out, err);
-	return failed ? -1 : 0;
+	if (check_root(o, "put the machine's settings back", err) || journal_take(&j, o, err))
+		return -1;
+	if (j.fd < 0)
+		return 0;
+	bool abandoned = j.stale || journal_is_abandoned(&j);
+	if (whose == ABANDONED ? !abandoned : whose == ONES_OWN && (abandoned || j.owner != owner))
+		return 0;
+	return j.stale ? journal_remove(&j, err) : undo_all(o, &j, out, err);
 }
 
 int quiet_restore(const struct quiet_options *o, quiet_list *out, struct error *err)

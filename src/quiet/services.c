@@ -193,31 +193,23 @@ static int plan_service_unit(const struct quiet_options *o, struct systemd *s, c
 	return failed;
 }
 
-static int plan_timers(const struct quiet_options *o, struct systemd *s, const char *knob,
-		       change_list *out, struct error *err)
+static void plan_units(const struct quiet_options *o, const char *knob, const text_list *names,
+		       change_list *out)
 {
 	SCOPED(words_release) word_list timers = { 0 };
-	int failed = systemd_active(s, ".timer", &timers, err);
-	for (size_t i = 0; !failed && i < timers.count; i++)
-		plan_unit(o, s, knob, timers.items[i], out);
-	return failed;
-}
-
-static int plan_units(const struct quiet_options *o, const char *knob, const text_list *names,
-		      change_list *out)
-{
 	struct systemd *s = NULL;
 	struct error why = ERROR_INIT;
 	int failed = systemd_open(&s, &why);
 	for (size_t i = 0; !failed && i < names->count; i++)
 		failed = plan_service_unit(o, s, knob, names->items[i], out, &why);
 	if (!failed && strcmp(knob, "jobs") == 0)
-		failed = plan_timers(o, s, knob, out, &why);
+		failed = systemd_active(s, ".timer", &timers, &why);
+	for (size_t i = 0; !failed && i < timers.count; i++)
+		plan_unit(o, s, knob, timers.items[i], out);
 	if (failed)
 		change_judge(change_add(out, CHANGE_UNIT, knob, "of systemd", NULL, NULL),
 			     QUIET_REFUSED, "%s", why.text);
 	systemd_close(s);
-	return 0;
 }
 
 /* One that is still stopping was not put back. */
@@ -333,15 +325,6 @@ static int sysv_put(const struct quiet_options *o, const struct change *c, const
 
 const struct change_ops sysv_ops = { sysv_now, sysv_put };
 
-/* "cron", "cron.service" */
-static char *script_of(const char *name)
-{
-	size_t n = strlen(name), suffix = strlen(".service");
-	if (n > suffix && strcmp(name + n - suffix, ".service") == 0)
-		n -= suffix;
-	return xstrndup(name, n);
-}
-
 /* ---- processes held by a signal ---- */
 
 bool process_start(int pid, unsigned long long *start, char *state)
@@ -435,7 +418,6 @@ int plan_services(const struct quiet_options *o, const struct quiet_knob *k, cha
 		  struct error *err)
 {
 	FREED text_list names = { 0 };
-	int failed = 0;
 	(void)err;
 	if (!quiet_is_machine(o))
 		return 0;
@@ -452,16 +434,19 @@ int plan_services(const struct quiet_options *o, const struct quiet_knob *k, cha
 			array_push(&names, d->unit);
 	}
 	if (names.count && systemd_runs()) {
-		failed = plan_units(o, k->name, &names, out);
-	} else {
-		if (strcmp(k->name, "jobs") == 0)
-			plan_holds(o, k->name, out);
-		for (size_t i = 0; i < names.count; i++) {
-			FREED char *name = script_of(names.items[i]);
-			if (has_script(name) && !quiet_kept(name) && !is_wish(o, name) &&
-			    !is_planned(out, name) && ask_service(name, "status", true) == 0)
-				change_add(out, CHANGE_SYSV, k->name, name, "running", "stopped");
-		}
+		plan_units(o, k->name, &names, out);
+		return 0;
 	}
-	return failed;
+	if (strcmp(k->name, "jobs") == 0)
+		plan_holds(o, k->name, out);
+	for (size_t i = 0; i < names.count; i++) {
+		size_t n = strlen(names.items[i]), suffix = strlen(".service");
+		if (n > suffix && strcmp(names.items[i] + n - suffix, ".service") == 0)
+			n -= suffix;
+		FREED char *name = xstrndup(names.items[i], n);
+		if (has_script(name) && !quiet_kept(name) && !is_wish(o, name) &&
+		    !is_planned(out, name) && ask_service(name, "status", true) == 0)
+			change_add(out, CHANGE_SYSV, k->name, name, "running", "stopped");
+	}
+	return 0;
 }

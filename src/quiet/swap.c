@@ -20,7 +20,8 @@ static bool read_line(const char *line, char path[512], int *priority)
 static enum reading swap_now(const struct quiet_options *o, const struct change *c, char **value,
 			     struct error *err)
 {
-	char *text = file_read("/proc/swaps"), *rest = text, path[512];
+	FREED char *text = file_read("/proc/swaps");
+	char *rest = text, path[512];
 	struct strbuf out = { 0 };
 	struct stat st;
 	int priority;
@@ -33,7 +34,6 @@ static enum reading swap_now(const struct quiet_options *o, const struct change 
 	for (char *line; rest && !out.length && (line = strsep(&rest, "\n"));)
 		if (read_line(line, path, &priority) && strcmp(path, c->what) == 0)
 			strbuf_printf(&out, "on %d", priority);
-	free(text);
 	if (!out.length && stat(c->what, &st))
 		return reading_of_errno(err);
 	*value = out.length ? strbuf_detach(&out) : xstrdup("off");

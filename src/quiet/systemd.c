@@ -86,14 +86,6 @@ static char *text_of(struct systemd *s, const char *object, const char *property
 	return text;
 }
 
-static bool is_transient(struct systemd *s, const char *object)
-{
-	int yes = 0;
-	return sd_bus_get_property_trivial(s->bus, SYSTEMD, object, SYSTEMD ".Unit", "Transient",
-					   NULL, 'b', &yes) >= 0 &&
-	       yes;
-}
-
 enum unit_state systemd_state(struct systemd *s, const char *unit, char id[256])
 {
 	FREED char *object = NULL;
@@ -106,34 +98,21 @@ enum unit_state systemd_state(struct systemd *s, const char *unit, char id[256])
 	enum unit_state state = UNIT_WORKING;
 	if (*name)
 		snprintf(id, 256, "%s", name);
-	if (!*active)
+	if (!*active) {
 		state = UNIT_UNKNOWN;
-	else if (strcmp(active, "deactivating") == 0)
+	} else if (strcmp(active, "deactivating") == 0) {
 		state = UNIT_STOPPING;
-	else if (strcmp(active, "inactive") == 0 || strcmp(active, "failed") == 0)
+	} else if (strcmp(active, "inactive") == 0 || strcmp(active, "failed") == 0) {
 		state = UNIT_ABSENT;
-	else if (strcmp(active, "active") == 0 && strcmp(sub, "exited") == 0)
+	} else if (strcmp(active, "active") == 0 && strcmp(sub, "exited") == 0) {
 		state = UNIT_DONE;
-	else if (strcmp(active, "active") == 0)
-		state = is_transient(s, object) ? UNIT_PASSING : UNIT_RUNNING;
-	return state;
-}
-
-/* ListUnitsByPatterns() of what is active; the first of the ten members is the name. */
-static int read_names(sd_bus_message *reply, word_list *out)
-{
-	int code = sd_bus_message_enter_container(reply, 'a', "(ssssssouso)");
-	while (code >= 0 && (code = sd_bus_message_enter_container(reply, 'r', "ssssssouso")) > 0) {
-		const char *name;
-		code = sd_bus_message_read(reply, "s", &name);
-		if (code >= 0)
-			code = sd_bus_message_skip(reply, "sssssouso");
-		if (code >= 0)
-			code = sd_bus_message_exit_container(reply);
-		if (code >= 0)
-			array_push(out, xstrdup(name));
+	} else if (strcmp(active, "active") == 0) {
+		int transient = 0;
+		bool told = sd_bus_get_property_trivial(s->bus, SYSTEMD, object, SYSTEMD ".Unit",
+							"Transient", NULL, 'b', &transient) >= 0;
+		state = told && transient ? UNIT_PASSING : UNIT_RUNNING;
 	}
-	return code;
+	return state;
 }
 
 int systemd_active(struct systemd *s, const char *suffix, word_list *out, struct error *err)
@@ -145,7 +124,17 @@ int systemd_active(struct systemd *s, const char *suffix, word_list *out, struct
 	int code = sd_bus_call_method(s->bus, SYSTEMD, MANAGER, "ListUnitsByPatterns", &why, &reply,
 				      "asas", 1, "active", 1, pattern);
 	if (code >= 0)
-		code = read_names(reply, out);
+		code = sd_bus_message_enter_container(reply, 'a', "(ssssssouso)");
+	while (code >= 0 && (code = sd_bus_message_enter_container(reply, 'r', "ssssssouso")) > 0) {
+		const char *name; /* the first of the ten members */
+		code = sd_bus_message_read(reply, "s", &name);
+		if (code >= 0)
+			code = sd_bus_message_skip(reply, "sssssouso");
+		if (code >= 0)
+			code = sd_bus_message_exit_container(reply);
+		if (code >= 0)
+			array_push(out, xstrdup(name));
+	}
 	int answer = code < 0 ? failed(code, &why, "list", pattern, err) : 0;
 	sd_bus_message_unref(reply);
 	sd_bus_error_free(&why);

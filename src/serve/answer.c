@@ -47,22 +47,18 @@ struct answer *answer_new(unsigned status, struct strbuf *text, bool gzip)
 
 static json_t *json_of(const char *text)
 {
-	char *valid = text_utf8(text);
-	json_t *string = json_string(valid);
-	free(valid);
-	return string;
+	FREED char *valid = text_utf8(text);
+	return json_string(valid);
 }
 
 struct answer *answer_error(unsigned status, const struct error *err)
 {
-	json_t *o = json_object();
+	json_auto_t *o = json_object();
 	json_object_set_new(o, "error", json_of(err->text));
 	json_object_set_new(o, "hint", json_of(err->hint));
-	char *dump = json_dumps(o, JSON_COMPACT);
+	FREED char *dump = json_dumps(o, JSON_COMPACT);
 	struct strbuf text = { 0 };
 	strbuf_puts(&text, dump);
-	free(dump);
-	json_decref(o);
 	return answer_new(status, &text, false);
 }
 

@@ -63,17 +63,15 @@ static uint64_t number(const struct listener *l)
 
 static void tell_list(struct listener *l)
 {
-	strbuf_puts(&l->out, "event: runs\ndata: {}\n");
-	strbuf_printf(&l->out, "id: %" PRIx64 "\n\n", number(l));
+	strbuf_printf(&l->out, "event: runs\ndata: {}\nid: %" PRIx64 "\n\n", number(l));
 }
 
 static void tell_run(struct listener *l, const struct serve_state *s)
 {
 	strbuf_printf(&l->out,
 		      "event: change\ndata: {\"run\":%" PRId64
-		      ",\"status\":\"%s\",\"stamp\":%" PRIu64 "}\n",
-		      s->run, s->found ? s->status : "removed", s->stamp);
-	strbuf_printf(&l->out, "id: %" PRIx64 "\n\n", number(l));
+		      ",\"status\":\"%s\",\"stamp\":%" PRIu64 "}\nid: %" PRIx64 "\n\n",
+		      s->run, s->found ? s->status : "removed", s->stamp, number(l));
 }
 
 /* Under the lock. */
@@ -189,8 +187,6 @@ ssize_t listener_read(struct events *all, struct listener *l, char *into, size_t
 
 /* ---- the clock ---- */
 
-typedef ARRAY(struct serve_state) state_list;
-
 void events_tick(struct events *all)
 {
 	uint64_t now = clock_monotonic_ns();
@@ -203,7 +199,7 @@ void events_tick(struct events *all)
 	    now - all->looked_at_ns >= LOOK_ANYWAY_NS) {
 		all->looked_at_ns = now;
 		struct error none = ERROR_INIT;
-		state_list states = { 0 };
+		FREED ARRAY(struct serve_state) states = { 0 };
 		uint64_t list;
 		/* the runs that somebody listens for, each once */
 		pthread_mutex_lock(&all->lock);
@@ -220,7 +216,6 @@ void events_tick(struct events *all)
 				tell_changes(l, states.items, states.count, list);
 			pthread_mutex_unlock(&all->lock);
 		}
-		array_release(&states);
 	}
 	pthread_mutex_lock(&all->lock);
 	for (struct listener *l = all->first; l; l = l->next) {

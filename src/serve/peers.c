@@ -58,7 +58,7 @@ void peer_remove(struct peers *all, struct peer *p)
 void peers_check(struct peers *all)
 {
 	uint64_t now = clock_monotonic_ns();
-	ARRAY(struct pollfd) fds = { 0 };
+	FREED ARRAY(struct pollfd) fds = { 0 };
 	pthread_mutex_lock(&all->lock);
 	for (struct peer *p = all->first; p; p = p->next) {
 		array_push(&fds, (struct pollfd){ .fd = p->fd, .events = POLLRDHUP });
@@ -75,5 +75,4 @@ void peers_check(struct peers *all)
 				p->gone = true;
 	}
 	pthread_mutex_unlock(&all->lock);
-	array_release(&fds);
 }

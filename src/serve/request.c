@@ -156,14 +156,13 @@ static int parse_query(struct request *r, const char *query, struct error *err)
 		size_t length = strcspn(query, "&");
 		const char *equals = memchr(query, '=', length);
 		size_t name_length = equals ? (size_t)(equals - query) : length;
-		char *name = unescape(query, name_length);
-		char *value = equals ? unescape(equals + 1, length - name_length - 1) : xstrdup("");
+		FREED char *name = unescape(query, name_length);
+		FREED char *value = equals ? unescape(equals + 1, length - name_length - 1)
+					   : xstrdup("");
 		if (!name || !value)
 			status = request_refuse(400, err, "the URL has a bad escape", NULL);
 		else if (length)
 			status = set_parameter(r, name, value, err);
-		free(name);
-		free(value);
 		query += length + (query[length] == '&');
 	}
 	return status;
@@ -258,37 +257,29 @@ char *request_key(const struct request *r)
 
 /* ---- the body of a POST ---- */
 
-static int take_text(const json_t *object, const char *name, char **into, struct error *err)
-{
-	const json_t *value = json_object_get(object, name);
-	if (!value)
-		return 0;
-	if (!json_is_string(value)) {
-		error_set(err, EXIT_USAGE, "\"%s\" must be a text", name);
-		return 400;
-	}
-	*into = xstrdup(json_string_value(value));
-	return 0;
-}
-
 int request_edit_parse(struct request_edit *e, const char *body, size_t length, struct error *err)
 {
 	*e = (struct request_edit){ 0 };
-	json_t *object = json_loadb(body, length, JSON_REJECT_DUPLICATES, NULL);
-	int status =
-		json_is_object(object)
-			? 0
-			: request_refuse(400, err, "the body is no JSON object",
-					 "{\"name\": \"...\", \"tags\": \"...\"}, or one of both");
-	if (!status)
-		status = take_text(object, "name", &e->name, err);
-	if (!status)
-		status = take_text(object, "tags", &e->tags, err);
-	if (!status && !e->name && !e->tags)
-		status = request_refuse(400, err, "there is nothing to change",
-					"\"name\", \"tags\" or both must be given");
-	json_decref(object);
-	return status;
+	const struct {
+		const char *name;
+		char **into;
+	} texts[] = { { "name", &e->name }, { "tags", &e->tags } };
+	json_auto_t *object = json_loadb(body, length, JSON_REJECT_DUPLICATES, NULL);
+	if (!json_is_object(object))
+		return request_refuse(400, err, "the body is no JSON object",
+				      "{\"name\": \"...\", \"tags\": \"...\"}, or one of both");
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		const json_t *value = json_object_get(object, texts[i].name);
+		if (value && !json_is_string(value)) {
+			error_set(err, EXIT_USAGE, "\"%s\" must be a text", texts[i].name);
+			return 400;
+		}
+		*texts[i].into = xstrdup_or_null(json_string_value(value));
+	}
+	if (!e->name && !e->tags)
+		return request_refuse(400, err, "there is nothing to change",
+				      "\"name\", \"tags\" or both must be given");
+	return 0;
 }
 
 void request_edit_release(struct request_edit *e)

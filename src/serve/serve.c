@@ -452,10 +452,8 @@ static int listen_at(struct server *s, uint16_t port, struct error *err)
 	int number = errno;
 	if (fd >= 0)
 		close(fd);
-	char shown[128];
-	text_display(s->address, shown, sizeof shown);
-	error_set(err, EXIT_ENVIRONMENT, "cannot listen at %s port %u: %s", shown, port,
-		  strerror(number));
+	error_set(err, EXIT_ENVIRONMENT, "cannot listen at %s port %u: %s",
+		  DISPLAYED(s->address, 128), port, strerror(number));
 	return number == EADDRINUSE ? error_hint(err, "choose another with --port NUM; 0 is any "
 						      "free one")
 				    : -1;

@@ -107,11 +107,9 @@ static void answer_question(struct workers *all, struct work *w)
 		finish(w, answer_error((unsigned)status, &err));
 		return;
 	}
-	char *asked = request_key(&w->request), *key;
-	struct strbuf text = { 0 };
-	strbuf_printf(&text, "%" PRIu64 " %d %s", stamp, w->gzip, asked);
-	key = strbuf_detach(&text);
-	free(asked);
+	FREED char *asked = request_key(&w->request);
+	FREED char *key = xprintf("%" PRIu64 " %d %s", stamp, w->gzip, asked);
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	struct answer *known = NULL;
 	bool waits = false;
 	pthread_mutex_lock(&all->lock);
@@ -136,8 +134,6 @@ static void answer_question(struct workers *all, struct work *w)
 			status ? answer_error((unsigned)status, &err)
 			       : answer_new(200, &text, w->gzip));
 	}
-	strbuf_release(&text);
-	free(key);
 }
 
 static struct answer *not_made(const char *why)
@@ -225,7 +221,7 @@ static void *run_worker(void *context)
 		else if (unwanted)
 			finish(w,
 			       not_made("the connection was closed before it was this one's turn"));
-		if (!stopping && !unwanted)
+		else
 			work(all, w);
 		pthread_mutex_lock(&all->lock);
 		/* if another change waits, this thread is the next to look */

@@ -51,22 +51,13 @@ struct launcher {
 
 static bool is_replaced(const char *variable, bool dropped)
 {
-	static const char *const always[] = { "HYPERFINE_ITERATION=", "TARE_PADDING=" };
-	static const char *const users[] = { "HOME=", "USER=", "LOGNAME=", "MAIL=" };
-	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-		if (strncmp(variable, always[i], strlen(always[i])) == 0)
-			return true;
-	for (size_t i = 0; dropped && i < sizeof users / sizeof *users; i++)
-		if (strncmp(variable, users[i], strlen(users[i])) == 0)
+	static const char *const names[] = { "HYPERFINE_ITERATION=", "TARE_PADDING=",
+					     /* the user's */
+					     "HOME=", "USER=", "LOGNAME=", "MAIL=" };
+	for (size_t i = 0; i < (dropped ? sizeof names / sizeof *names : 2); i++)
+		if (strncmp(variable, names[i], strlen(names[i])) == 0)
 			return true;
 	return false;
-}
-
-static void env_add(struct launcher *l, const char *name, const char *value)
-{
-	struct strbuf sb = { 0 };
-	strbuf_printf(&sb, "%s=%s", name, value);
-	array_push(&l->env, strbuf_detach(&sb));
 }
 
 int launcher_new(struct launcher **out, const struct launch *launch, struct error *err)
@@ -87,9 +78,9 @@ int launcher_new(struct launcher **out, const struct launch *launch, struct erro
 		if (!is_replaced(*e, l->user.present))
 			array_push(&l->env, xstrdup(*e));
 	if (l->user.present) {
-		env_add(l, "HOME", l->user.home);
-		env_add(l, "USER", l->user.name);
-		env_add(l, "LOGNAME", l->user.name);
+		array_push(&l->env, xprintf("HOME=%s", l->user.home));
+		array_push(&l->env, xprintf("USER=%s", l->user.name));
+		array_push(&l->env, xprintf("LOGNAME=%s", l->user.name));
 	}
 	l->env_fixed = l->env.count;
 	for (int i = 0; i < 3; i++)
@@ -120,12 +111,10 @@ void launcher_free(struct launcher *l)
 /* Looked up before the clock starts, as the subject's user would find it. */
 static int find_program(const char *name, char *path, struct error *err)
 {
-	char shown[256];
-	text_display(name, shown, sizeof shown);
 	if (strchr(name, '/')) {
 		if (strlen(name) >= PATH_MAX)
 			return error_set(err, EXIT_USAGE, "cannot run '%s': the path is too long",
-					 shown);
+					 DISPLAYED(name, 256));
 		memcpy(path, name, strlen(name) + 1);
 		return 0; /* execve will tell what is wrong with it */
 	}
@@ -144,7 +133,7 @@ static int find_program(const char *name, char *path, struct error *err)
 		if (!*at)
 			break;
 	}
-	error_set(err, EXIT_USAGE, "cannot run '%s': %s", shown,
+	error_set(err, EXIT_USAGE, "cannot run '%s': %s", DISPLAYED(name, 256),
 		  reason == EACCES ? "it is not executable" : "no such command in PATH");
 	return error_hint(err, reason == EACCES ? "chmod +x it, or name its interpreter"
 						: "check the spelling, or give its path");
@@ -223,12 +212,10 @@ int command_started(const struct command *c, const char *name, struct error *err
 	int failed = c->stamp->failed;
 	if (!failed)
 		return 0;
-	char shown[256];
-	text_display(name, shown, sizeof shown);
 	bool theirs = c->stamp->stage == STAGE_EXEC || c->stamp->stage == STAGE_INPUT ||
 		      c->stamp->stage == STAGE_OUTPUT || c->stamp->stage == STAGE_CPUS;
 	error_set(err, theirs ? EXIT_USAGE : EXIT_ENVIRONMENT, "cannot run '%s': could not %s: %s",
-		  shown, stage_names[c->stamp->stage], strerror(failed));
+		  DISPLAYED(name, 256), stage_names[c->stamp->stage], strerror(failed));
 	struct stat st;
 	bool there = stat(name, &st) == 0;
 	if (c->stamp->stage == STAGE_SCHEDULER || c->stamp->stage == STAGE_NICE)

@@ -70,14 +70,12 @@ static double step_ns(void)
 
 int daemon_check(const struct daemon_plan *p, struct error *err)
 {
-	char shown[128];
-	text_display(p->name, shown, sizeof shown);
 	if (!*p->name)
 		return error_set(err, EXIT_USAGE, "daemon: the name is empty");
 	if (strlen(p->name) > DAEMON_NAME_MOST)
 		return error_set(err, EXIT_USAGE,
 				 "daemon: the name '%s' is too long: the kernel keeps %d bytes",
-				 shown, DAEMON_NAME_MOST);
+				 DISPLAYED(p->name, 128), DAEMON_NAME_MOST);
 	if (!p->period_ns)
 		return error_set(err, EXIT_USAGE, "daemon: the period is 0");
 	if (!p->work_ns)
@@ -154,14 +152,6 @@ static bool sleep_until(uint64_t at_ns)
 	return !stopped;
 }
 
-static uint64_t vary_period(struct daemon *d)
-{
-	for (int i = 0; i < 3; i++) /* the first numbers after near seeds are near, too */
-		d->random = lcg(d->random);
-	double share = d->plan.jitter * (2 * (double)d->random / LCG_P - 1);
-	return d->plan.period_ns + (uint64_t)(int64_t)((double)d->plan.period_ns * share);
-}
-
 static void activate(struct daemon *d)
 {
 	const struct daemon_plan *p = &d->plan;
@@ -183,7 +173,11 @@ static void activate(struct daemon *d)
 		/* what is over is not made up for: the deadlines stay where they are */
 		uint64_t over = now_ns > next_ns ? (now_ns - next_ns) / p->period_ns : 0;
 		d->missed += over;
-		next_ns += over * p->period_ns + vary_period(d);
+		for (int i = 0; i < 3; i++) /* the first numbers after near seeds are near, too */
+			d->random = lcg(d->random);
+		double share = p->jitter * (2 * (double)d->random / LCG_P - 1);
+		next_ns += (over + 1) * p->period_ns +
+			   (uint64_t)(int64_t)((double)p->period_ns * share);
 	}
 }
 

@@ -49,40 +49,22 @@ void experiment_release(struct experiment *e)
 	*e = (struct experiment){ 0 };
 }
 
-static bool is_numbered(const struct experiment_column *c)
-{
-	return c->serial && (c->kind == KIND_INTEGER || c->kind == KIND_BIGINT) && !c->of &&
-	       c->repeat <= 1 && !c->distinct && (!c->ranged || c->from == 1) && !(c->nulls > 0);
-}
-
 const char *table_numbered(const struct experiment_table *t)
 {
 	const struct experiment_column *found = NULL;
 	for (size_t i = 0; i < t->columns.count; i++) {
 		const struct experiment_column *c = &t->columns.items[i];
+		bool numbered = c->serial && (c->kind == KIND_INTEGER || c->kind == KIND_BIGINT) &&
+				!c->of && c->repeat <= 1 && !c->distinct &&
+				(!c->ranged || c->from == 1) && !(c->nulls > 0);
 		/* the primary key has an index */
-		if (is_numbered(c) && (!found || (c->primary && !found->primary)))
+		if (numbered && (!found || (c->primary && !found->primary)))
 			found = c;
 	}
 	return found ? found->name : NULL;
 }
 
 /* ---- built in ---- */
-
-/* The text with another value in its line "scale: ..."; the caller frees. */
-static char *with_scale(const char *text, double scale)
-{
-	static const char key[] = "\nscale: ";
-	const char *at = strstr(text, key);
-	if (scale == 0 || !at)
-		return xstrdup(text);
-	struct strbuf made = { 0 };
-	at += sizeof key - 1;
-	strbuf_add(&made, text, (size_t)(at - text));
-	strbuf_printf(&made, "%.6g", scale);
-	strbuf_puts(&made, at + strcspn(at, "\n"));
-	return strbuf_detach(&made);
-}
 
 int experiment_builtin(const char *name, double scale, struct experiment *into, struct error *err)
 {
@@ -100,10 +82,19 @@ int experiment_builtin(const char *name, double scale, struct experiment *into, 
 	if (scale != 0 && !(scale >= SCALE_LEAST && scale <= SCALE_MOST))
 		return error_set(err, EXIT_USAGE, "the scale must be from %g to %g", SCALE_LEAST,
 				 SCALE_MOST);
-	if (scale != 0 && !strstr(experiment_texts[i], "\nscale: "))
+	static const char key[] = "\nscale: ";
+	const char *own = experiment_texts[i], *at = strstr(own, key);
+	if (scale != 0 && !at)
 		return error_set(err, EXIT_USAGE, "'%s' has no scale", name);
-	FREED char *text = with_scale(experiment_texts[i], scale);
-	int failed = experiment_parse(text, strlen(text), NULL, into, err);
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
+	if (scale != 0) {
+		at += strlen(key);
+		strbuf_add(&text, own, (size_t)(at - own));
+		strbuf_printf(&text, "%.6g", scale);
+		own = at + strcspn(at, "\n");
+	}
+	strbuf_puts(&text, own);
+	int failed = experiment_parse(text.text, text.length, NULL, into, err);
 	if (failed)
 		error_prefix(err, "%s", name);
 	return failed;

@@ -58,18 +58,16 @@ static int not_with(const struct reader *r, const char *const *keys, const char 
 
 static int read_bound(const struct reader *r, const char *key, const char *text, int64_t *value)
 {
-	char shown[64];
 	long number;
 	int64_t most = r->c->kind == KIND_INTEGER ? INT32_MAX : NUMBER_MOST;
-	text_display(text, shown, sizeof shown);
-	if (r->c->kind == KIND_DATE) {
-		if (!date_parse(text, value))
-			return fail(r, "%s: '%s' is not a date such as 1992-01-31", key, shown);
-		return 0;
-	}
+	if (r->c->kind == KIND_DATE)
+		return date_parse(text, value)
+			       ? 0
+			       : fail(r, "%s: '%s' is not a date such as 1992-01-31", key,
+				      DISPLAYED(text, 64));
 	if (!integer_parse(text, -most, most, &number))
 		return fail(r, "%s: '%s' is not a whole number from %" PRId64 " to %" PRId64, key,
-			    shown, -most, most);
+			    DISPLAYED(text, 64), -most, most);
 	*value = number;
 	return 0;
 }
@@ -132,34 +130,21 @@ static int find_referred(const struct reader *r)
 {
 	const char *text = r->raw->references, *dot = strchr(text, '.');
 	struct experiment_column *c = r->c;
-	char shown[64];
-	text_display(text, shown, sizeof shown);
 	c->of = dot ? find_table(r, text, (size_t)(dot - text)) : r->t;
 	if (!c->of)
 		return fail(r, "there is no table before this one for the reference to '%s'",
-			    shown);
+			    DISPLAYED(text, 64));
 	if (c->of->varies && dot)
-		return fail(r, "'%s' is of the table that varies: its rows come and go", shown);
+		return fail(r, "'%s' is of the table that varies: its rows come and go",
+			    DISPLAYED(text, 64));
 	/* in its own table, this column is not in the list yet: it finds those before it */
 	c->of_column = find_column(c->of, dot ? dot + 1 : text);
 	if (c->of_column == c->of->columns.count) {
 		c->of = NULL;
-		return fail(r, "there is no column '%s' before it to refer to%s", shown,
+		return fail(r, "there is no column '%s' before it to refer to%s",
+			    DISPLAYED(text, 64),
 			    dot ? "" : "; one of another table is written table.column");
 	}
-	return 0;
-}
-
-static int check_chain(const struct reader *r)
-{
-	int length = 0;
-	for (const struct experiment_column *c = r->c; c->of;
-	     c = &c->of->columns.items[c->of_column])
-		if (++length > REFERENCES_MOST)
-			return fail(r,
-				    "it refers to a column that refers to a column, and so on: "
-				    "at most %d times",
-				    REFERENCES_MOST);
 	return 0;
 }
 
@@ -169,8 +154,16 @@ static int read_reference(const struct reader *r)
 	const struct raw_column *raw = r->raw;
 	struct experiment_column *c = r->c;
 	if (not_with(r, keys, "with references: the values are those of the other column") ||
-	    find_referred(r) || check_chain(r))
+	    find_referred(r))
 		return -1;
+	int length = 0;
+	for (const struct experiment_column *at = c; at->of;
+	     at = &at->of->columns.items[at->of_column])
+		if (++length > REFERENCES_MOST)
+			return fail(r,
+				    "it refers to a column that refers to a column, and so on: "
+				    "at most %d times",
+				    REFERENCES_MOST);
 	enum column_kind kind = c->of->columns.items[c->of_column].kind;
 	if (given(r, "type") && c->kind != kind)
 		return fail(r, "'type' is not that of the column it refers to: leave it out");
@@ -190,21 +183,6 @@ static int read_reference(const struct reader *r)
 }
 
 /* ---- a column ---- */
-
-static int read_words(const struct reader *r)
-{
-	const struct raw_column *raw = r->raw;
-	struct experiment_column *c = r->c;
-	if (!raw->words_count)
-		return 0;
-	c->words = xcalloc(raw->words_count + 1, sizeof *c->words);
-	for (unsigned i = 0; i < raw->words_count; i++) {
-		c->words[i] = xstrdup(raw->words[i]);
-		if (!*raw->words[i] || (c->length && strlen(raw->words[i]) > c->length))
-			return fail(r, "words[%u] is empty or longer than 'length'", i);
-	}
-	return 0;
-}
 
 static int read_own(const struct reader *r)
 {
@@ -226,9 +204,14 @@ static int read_own(const struct reader *r)
 	c->distinct = raw->distinct;
 	if (given(r, "distinct") && (!c->distinct || c->distinct > ROWS_MOST))
 		return fail(r, "'distinct' must be from 1 to %" PRIu64, ROWS_MOST);
-	if (read_words(r) || read_range(r))
-		return -1;
-	return check_fits(r);
+	if (raw->words_count)
+		c->words = xcalloc(raw->words_count + 1, sizeof *c->words);
+	for (unsigned i = 0; i < raw->words_count; i++) {
+		c->words[i] = xstrdup(raw->words[i]);
+		if (!*raw->words[i] || (c->length && strlen(raw->words[i]) > c->length))
+			return fail(r, "words[%u] is empty or longer than 'length'", i);
+	}
+	return read_range(r) ? -1 : check_fits(r);
 }
 
 static int read_column(const struct reader *r)
@@ -286,18 +269,13 @@ static int share_rows(const struct tree_node *tree, const char *path, struct exp
 	return 0;
 }
 
-static const struct experiment_column *origin_of(const struct experiment_column *c)
-{
-	while (c->of)
-		c = &c->of->columns.items[c->of_column];
-	return c;
-}
-
 /* It has at most so many values. */
 static uint64_t values_most(const struct experiment_table *t, const struct experiment_column *c)
 {
-	const struct experiment_column *origin = origin_of(c);
+	const struct experiment_column *origin = c;
 	uint64_t count = column_domain(t, c).count, texts = 1;
+	while (origin->of)
+		origin = &origin->of->columns.items[origin->of_column];
 	if (!origin->length || origin->words) /* 26^16 is more than any table's rows */
 		return count;
 	for (uint32_t i = 0; i < origin->length && texts < count; i++)
@@ -370,15 +348,14 @@ int columns_read(const struct raw_table *raw, const struct tree_node *tree, cons
 		const char *at = raw->indexes[i];
 		int failed = 0;
 		do {
-			char name[NAME_MOST + 2], shown[64];
+			char name[NAME_MOST + 2];
 			at += strspn(at, " ,");
 			size_t n = strcspn(at, " ,");
 			snprintf(name, sizeof name, "%.*s", (int)(n > NAME_MOST ? NAME_MOST : n),
 				 at);
-			text_display(name, shown, sizeof shown);
 			if (n > NAME_MOST || find_column(t, name) == t->columns.count)
 				failed = tree_error(tree, inner, err, "there is no column '%s'",
-						    shown);
+						    DISPLAYED(name, 64));
 			strbuf_printf(&columns, "%s%s", columns.length ? ", " : "", name);
 			at += n;
 			at += strspn(at, " ");

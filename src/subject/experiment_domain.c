@@ -8,20 +8,6 @@ int64_t column_units(enum column_kind kind)
 	return kind == KIND_DECIMAL ? 100 : kind == KIND_REAL ? 1000000 : 1;
 }
 
-static struct column_domain serial_domain(const struct experiment_table *t,
-					  const struct experiment_column *c)
-{
-	int64_t units = column_units(c->kind);
-	uint64_t repeat = c->repeat ? c->repeat : 1;
-	struct column_domain d = { .base = c->ranged ? c->from * units : units,
-				   .step = units,
-				   .count = c->distinct,
-				   .again = c->distinct != 0 };
-	if (!d.count)
-		d.count = (t->rows + repeat - 1) / repeat;
-	return d;
-}
-
 static struct column_domain text_domain(const struct experiment_table *t,
 					const struct experiment_column *c)
 {
@@ -52,11 +38,11 @@ struct column_domain column_domain(const struct experiment_table *t,
 				   const struct experiment_column *c)
 {
 	struct column_domain d;
+	int64_t units = column_units(c->kind);
 	if (c->of) {
 		d = column_domain(c->of, &c->of->columns.items[c->of_column]);
 		/* Both steps are multiples of their common divisor, which becomes the new step;
 		 * not every value in between occurs. */
-		int64_t units = column_units(c->kind);
 		d.base += c->add_from * units;
 		if (c->add_from != c->add_to) {
 			uint64_t span = (d.count - 1) * (uint64_t)d.step +
@@ -67,9 +53,14 @@ struct column_domain column_domain(const struct experiment_table *t,
 	} else if (c->kind == KIND_TEXT) {
 		d = text_domain(t, c);
 	} else if (c->serial) {
-		d = serial_domain(t, c);
+		uint64_t repeat = c->repeat ? c->repeat : 1;
+		d = (struct column_domain){ .base = c->ranged ? c->from * units : units,
+					    .step = units,
+					    .count = c->distinct,
+					    .again = c->distinct != 0 };
+		if (!d.count)
+			d.count = (t->rows + repeat - 1) / repeat;
 	} else {
-		int64_t units = column_units(c->kind);
 		uint64_t span = c->ranged ? (uint64_t)((c->to - c->from) * units) + 1 : 0;
 		d = (struct column_domain){ .base = c->from * units, .step = 1, .count = span };
 		if (c->distinct && c->ranged && c->distinct < span) {
@@ -96,16 +87,6 @@ bool column_may_be_null(const struct experiment_column *c)
 
 #define DAYS_OF_400_YEARS 146097
 #define MARCH_0000 719468 /* days from 0000-03-01 to 1970-01-01 */
-
-static int64_t days_of(int64_t year, unsigned month, unsigned day)
-{
-	year -= month <= 2;
-	int64_t era = year / 400;
-	int64_t of_era = year - era * 400;
-	int64_t of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-	return era * DAYS_OF_400_YEARS + of_era * 365 + of_era / 4 - of_era / 100 + of_year -
-	       MARCH_0000;
-}
 
 static void date_write(int64_t days, char *out)
 {
@@ -135,7 +116,11 @@ bool date_parse(const char *text, int64_t *days)
 	if (strlen(text) != 10 || sscanf(text, "%4d-%2u-%2u", &year, &month, &day) != 3 ||
 	    year < 1 || month < 1 || month > 12 || day < 1 || day > 31)
 		return false;
-	int64_t found = days_of(year, month, day);
+	year -= month <= 2;
+	int64_t era = year / 400, of_era = year % 400;
+	int64_t of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+	int64_t found = era * DAYS_OF_400_YEARS + of_era * 365 + of_era / 4 - of_era / 100 +
+			of_year - MARCH_0000;
 	date_write(found, again);
 	if (strcmp(again, text) != 0) /* the 30th of February */
 		return false;

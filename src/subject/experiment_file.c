@@ -45,11 +45,6 @@ static bool given(const struct reader *r, const char *path)
 	return tree_find(r->tree, path) != NULL;
 }
 
-static char *copy(const char *text)
-{
-	return text ? xstrdup(text) : NULL;
-}
-
 static char **copy_list(char *const *texts, unsigned count)
 {
 	if (!count)
@@ -63,13 +58,9 @@ static char **copy_list(char *const *texts, unsigned count)
 /* As seen from the experiment's file. */
 static char *path_from(const char *relative, const char *path)
 {
-	struct strbuf full = { 0 };
-	if (!path)
-		return NULL;
-	if (*path != '/' && relative && *relative)
-		strbuf_printf(&full, "%s/", relative);
-	strbuf_puts(&full, path);
-	return strbuf_detach(&full);
+	if (path && *path != '/' && relative && *relative)
+		return xprintf("%s/%s", relative, path);
+	return xstrdup_or_null(path);
 }
 
 /* ---- how it is executed ---- */
@@ -99,16 +90,16 @@ static int read_server(struct reader *r)
 {
 	const struct raw_server *s = r->raw->server;
 	struct experiment *e = r->e;
-	e->url = copy(r->raw->url);
+	e->url = xstrdup_or_null(r->raw->url);
 	e->driver_file = path_from(r->relative, r->raw->driver);
 	if (!s)
 		return 0;
-	e->dbms = copy(s->dbms);
+	e->dbms = xstrdup_or_null(s->dbms);
 	e->server =
 		(struct experiment_server){ .data = path_from(r->relative, s->data),
-					    .start = copy(s->start),
-					    .stop = copy(s->stop),
-					    .user = copy(s->user),
+					    .start = xstrdup_or_null(s->start),
+					    .stop = xstrdup_or_null(s->stop),
+					    .user = xstrdup_or_null(s->user),
 					    .make = s->make,
 					    .settings = copy_list(s->settings, s->settings_count) };
 	if (s->dbms && strcmp(s->dbms, "postgresql") != 0 && strcmp(s->dbms, "mariadb") != 0 &&
@@ -185,18 +176,6 @@ static int read_cardinalities(struct reader *r)
 
 /* ---- tables ---- */
 
-/* In millionths, so that ratios between tables hold exactly. */
-static int read_scale(struct reader *r, uint64_t *millionths)
-{
-	double scale = 1;
-	if (r->raw->scale &&
-	    (!real_parse(r->raw->scale, &scale) || !(scale >= 0.000001) || scale > 1e6))
-		return fail(r, "scale", "'%s' is not a number from 0.000001 to 1000000",
-			    DISPLAYED(r->raw->scale, 64));
-	*millionths = (uint64_t)(scale * 1e6 + 0.5);
-	return 0;
-}
-
 static int read_rows(struct reader *r, const struct raw_table *raw, const char *path,
 		     uint64_t scale, struct experiment_table *t)
 {
@@ -221,13 +200,12 @@ static int read_table(struct reader *r, unsigned i, uint64_t scale)
 {
 	const struct raw_table *raw = &r->raw->tables[i];
 	struct experiment_table *t = &r->e->tables.items[i];
-	char path[64], rows[72];
+	char path[64], rows[72], seed[72];
 	snprintf(path, sizeof path, "tables[%u]", i);
 	snprintf(rows, sizeof rows, "%s.rows", path);
 	r->e->tables.count++;
 	t->name = xstrdup(raw->name);
 	t->varies = raw->varies;
-	char seed[72];
 	snprintf(seed, sizeof seed, "%s.seed", path);
 	t->seed = given(r, seed) ? raw->seed : draw_key(r->e->seed, raw->name);
 	if (!name_is_plain(raw->name))
@@ -259,17 +237,21 @@ static int check_kept_name(const struct reader *r, const char *varying)
 
 static int read_tables(struct reader *r)
 {
-	uint64_t scale = 0;
+	double scale = 1;
 	unsigned varying = 0;
 	struct experiment *e = r->e;
-	if (read_scale(r, &scale))
-		return -1;
+	if (r->raw->scale &&
+	    (!real_parse(r->raw->scale, &scale) || !(scale >= 0.000001) || scale > 1e6))
+		return fail(r, "scale", "'%s' is not a number from 0.000001 to 1000000",
+			    DISPLAYED(r->raw->scale, 64));
+	/* so that ratios between tables hold exactly */
+	uint64_t millionths = (uint64_t)(scale * 1e6 + 0.5);
 	/* none may move later: columns point at them */
 	array_reserve(&e->tables, r->raw->tables_count);
 	if (r->raw->tables_count)
 		memset(e->tables.items, 0, r->raw->tables_count * sizeof *e->tables.items);
 	for (unsigned i = 0; i < r->raw->tables_count; i++) {
-		if (read_table(r, i, scale))
+		if (read_table(r, i, millionths))
 			return -1;
 		varying += r->raw->tables[i].varies;
 	}
@@ -324,16 +306,6 @@ static int add_query(struct reader *r, char *name, const char *sql, const char *
 	return 0;
 }
 
-static char *name_of_file(const char *path)
-{
-	const char *base = strrchr(path, '/');
-	base = base ? base + 1 : path;
-	size_t length = strlen(base), suffix = strlen(".sql");
-	if (length > suffix && text_ends_with(base, ".sql"))
-		length -= suffix;
-	return xstrndup(base, length);
-}
-
 static int read_query_file(struct reader *r, const char *file, const char *path)
 {
 	FREED char *full = path_from(r->relative, file), *sql = NULL;
@@ -341,10 +313,14 @@ static int read_query_file(struct reader *r, const char *file, const char *path)
 	CLOSED int fd = file_open_regular(full);
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= SQL_FILE_MOST)
 		sql = file_read_from(fd);
-	if (sql)
-		return add_query(r, name_of_file(file), sql, path);
-	return fail(r, path, "'%s' cannot be read: it must be a file of at most 1 MiB",
-		    DISPLAYED(full, 128));
+	if (!sql)
+		return fail(r, path, "'%s' cannot be read: it must be a file of at most 1 MiB",
+			    DISPLAYED(full, 128));
+	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+	size_t length = strlen(base), suffix = strlen(".sql");
+	if (length > suffix && text_ends_with(base, ".sql"))
+		length -= suffix;
+	return add_query(r, xstrndup(base, length), sql, path);
 }
 
 static int read_generated(struct reader *r)
@@ -402,7 +378,7 @@ static int read_queries(struct reader *r)
 	char path[64];
 	for (unsigned i = 0; i < raw->queries_count; i++) {
 		snprintf(path, sizeof path, "queries[%u]", i);
-		if (add_query(r, copy(raw->queries[i].name), raw->queries[i].sql, path))
+		if (add_query(r, xstrdup_or_null(raw->queries[i].name), raw->queries[i].sql, path))
 			return -1;
 	}
 	for (unsigned i = 0; i < raw->texts_count; i++) {

@@ -94,17 +94,16 @@ static bool add_join(struct maker *m)
 	FREED join_list joins = { 0 };
 	for (size_t i = 0; i < m->e->tables.count; i++)
 		find_joins(m, &m->e->tables.items[i], &joins);
-	bool found = joins.count != 0;
-	if (found) {
-		struct join j = joins.items[below(m, joins.count)];
-		const struct experiment_column *b = &j.table->columns.items[j.column];
-		and(m);
-		strbuf_printf(&m->where, "t%zu.%s = t%zu.%s", j.there.name,
-			      column_of(m, j.there)->name, m->count, b->name);
-		m->multiplied |= !is_key(b);
-		m->tables[m->count++] = j.table;
-	}
-	return found;
+	if (!joins.count)
+		return false;
+	struct join j = joins.items[below(m, joins.count)];
+	const struct experiment_column *b = &j.table->columns.items[j.column];
+	and(m);
+	strbuf_printf(&m->where, "t%zu.%s = t%zu.%s", j.there.name, column_of(m, j.there)->name,
+		      m->count, b->name);
+	m->multiplied |= !is_key(b);
+	m->tables[m->count++] = j.table;
+	return true;
 }
 
 /* ---- selections ---- */
@@ -223,20 +222,6 @@ static bool any(const struct maker *m, struct place p)
 	return true;
 }
 
-static void put_aggregate(struct maker *m, struct strbuf *sql)
-{
-	static const char *const functions[] = { "SUM", "MIN", "MAX", "COUNT" };
-	FREED place_list places = { 0 };
-	find_places(m, can_sum, &places);
-	if (places.count) {
-		const char *function = functions[below(m, 4)];
-		struct place p = places.items[below(m, places.count)];
-		strbuf_printf(sql, "%s(t%zu.%s)", function, p.name, column_of(m, p)->name);
-	} else {
-		strbuf_puts(sql, "COUNT(*)");
-	}
-}
-
 /* "t0.a, t1.b": up to `most` different ones, fewer where there are no more. */
 static void put_columns(struct maker *m, place_list *from, size_t most, struct strbuf *sql)
 {
@@ -266,7 +251,15 @@ static char *make_query(struct maker *m)
 			put_columns(m, &places, 1, &group);
 		if (group.length)
 			strbuf_printf(&sql, "%s, ", group.text);
-		put_aggregate(m, &sql);
+		static const char *const functions[] = { "SUM", "MIN", "MAX", "COUNT" };
+		places.count = 0;
+		find_places(m, can_sum, &places);
+		const char *function = places.count ? functions[below(m, 4)] : "COUNT(*)";
+		strbuf_puts(&sql, function);
+		if (places.count) {
+			struct place p = places.items[below(m, places.count)];
+			strbuf_printf(&sql, "(t%zu.%s)", p.name, column_of(m, p)->name);
+		}
 	} else {
 		find_places(m, any, &places);
 		put_columns(m, &places, 3, &sql);
@@ -296,14 +289,6 @@ static const struct experiment_table *first_table(struct maker *m)
 	return &m->e->tables.items[below(m, m->e->tables.count)];
 }
 
-static bool is_there(const struct experiment *e, const char *sql)
-{
-	for (size_t i = 0; i < e->queries.count; i++)
-		if (strcmp(e->queries.items[i].sql, sql) == 0)
-			return true;
-	return false;
-}
-
 static char *new_query(const struct experiment *e, const struct query_recipe *recipe, uint32_t n)
 {
 	for (uint64_t t = 0; t < TRIES; t++) {
@@ -314,7 +299,10 @@ static char *new_query(const struct experiment *e, const struct query_recipe *re
 		m.tables[m.count++] = first_table(&m);
 		char *sql = make_query(&m);
 		strbuf_release(&m.where);
-		if (!is_there(e, sql))
+		size_t i = 0;
+		while (i < e->queries.count && strcmp(e->queries.items[i].sql, sql) != 0)
+			i++;
+		if (i == e->queries.count)
 			return sql;
 		free(sql);
 	}
@@ -324,7 +312,6 @@ static char *new_query(const struct experiment *e, const struct query_recipe *re
 int queries_generate(struct experiment *e, const struct query_recipe *recipe, struct error *err)
 {
 	for (uint32_t n = 0; n < recipe->count; n++) {
-		char name[16];
 		char *sql = new_query(e, recipe, n);
 		if (!sql) {
 			error_set(err, EXIT_USAGE,
@@ -332,8 +319,7 @@ int queries_generate(struct experiment *e, const struct query_recipe *recipe, st
 				  recipe->count);
 			return error_hint(err, "ask for fewer, or give the tables more columns");
 		}
-		snprintf(name, sizeof name, "g%u", n + 1);
-		array_push(&e->queries, (struct experiment_query){ xstrdup(name), sql });
+		array_push(&e->queries, (struct experiment_query){ xprintf("g%u", n + 1), sql });
 	}
 	return 0;
 }

@@ -168,15 +168,15 @@ static const char *text_of(const struct source *s, int64_t value, char *out)
 	return out;
 }
 
-/* ---- rows ---- */
-
-static size_t room_for(const struct source *s)
+/* Of a text, as long as the longest; references are followed. */
+static uint32_t declared_length(const struct experiment_column *c)
 {
-	while (s->of)
-		s = s->of;
-	size_t length = s->column->kind == KIND_TEXT ? text_length(s->column) + 1 : 0;
-	return length > COLUMN_VALUE_MOST ? length : COLUMN_VALUE_MOST;
+	while (c->of)
+		c = &c->of->columns.items[c->of_column];
+	return c->kind == KIND_TEXT ? text_length(c) : 0;
 }
+
+/* ---- rows ---- */
 
 struct table_rows *table_rows_open(const struct experiment_table *t, uint64_t rows)
 {
@@ -187,7 +187,8 @@ struct table_rows *table_rows_open(const struct experiment_table *t, uint64_t ro
 	r->texts = xcalloc(r->columns, sizeof *r->texts);
 	for (size_t i = 0; i < r->columns; i++) {
 		r->sources[i] = source_open(t, i);
-		r->texts[i] = xmalloc(room_for(r->sources[i]));
+		size_t room = declared_length(&t->columns.items[i]) + 1;
+		r->texts[i] = xmalloc(room > COLUMN_VALUE_MOST ? room : COLUMN_VALUE_MOST);
 	}
 	return r;
 }
@@ -208,26 +209,18 @@ bool table_rows_next(void *rows, const char **values)
 
 void table_rows_close(struct table_rows *r)
 {
-	for (size_t i = 0; r && i < r->columns; i++) {
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->columns; i++) {
 		source_close(r->sources[i]);
 		free(r->texts[i]);
 	}
-	if (r) {
-		free(r->sources);
-		free(r->texts);
-	}
+	free(r->sources);
+	free(r->texts);
 	free(r);
 }
 
 /* ---- SQL ---- */
-
-/* Of a text, as long as the longest; references are followed. */
-static uint32_t declared_length(const struct experiment_column *c)
-{
-	while (c->of)
-		c = &c->of->columns.items[c->of_column];
-	return c->kind == KIND_TEXT ? text_length(c) : 0;
-}
 
 char *table_create_sql(const struct experiment_table *t, const char *name, const struct dbms *d)
 {

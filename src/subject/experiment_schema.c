@@ -201,24 +201,6 @@ static int wrong_value(struct check *c, const struct tree_node *at, const char *
 	return wrong(c, at, "'%s' is not %s", DISPLAYED(at->text, 64), wanted);
 }
 
-static const char *wanted_kind(enum cyaml_type type)
-{
-	switch (type) {
-	case CYAML_MAPPING:
-		return "keys with values";
-	case CYAML_SEQUENCE:
-		return "a list";
-	case CYAML_STRING:
-		return "a text";
-	case CYAML_BOOL:
-		return "true or false";
-	case CYAML_ENUM:
-		return "a word";
-	default:
-		return "a whole number";
-	}
-}
-
 static int check_choice(struct check *c, const struct tree_node *at, const cyaml_schema_value_t *v)
 {
 	FREED text_list words = { 0 };
@@ -333,11 +315,18 @@ static int check_list(struct check *c, const struct tree_node *at, const cyaml_s
 static int check_value(struct check *c, const struct tree_node *at, const cyaml_schema_value_t *v)
 {
 	static const char *const kind_names[] = { "a plain value", "a list", "keys with values" };
+	static const char *const wanted[] = { [CYAML_MAPPING] = "keys with values",
+					      [CYAML_SEQUENCE] = "a list",
+					      [CYAML_STRING] = "a text",
+					      [CYAML_BOOL] = "true or false",
+					      [CYAML_ENUM] = "a word",
+					      [CYAML_INT] = "a whole number",
+					      [CYAML_UINT] = "a whole number" };
 	enum tree_kind kind = v->type == CYAML_MAPPING	  ? TREE_MAP
 			      : v->type == CYAML_SEQUENCE ? TREE_LIST
 							  : TREE_TEXT;
 	if (at->kind != kind)
-		return wrong(c, at, "%s is wanted here, not %s", wanted_kind(v->type),
+		return wrong(c, at, "%s is wanted here, not %s", wanted[v->type],
 			     kind_names[at->kind]);
 	if (kind == TREE_MAP)
 		return check_map(c, at, v);

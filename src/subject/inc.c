@@ -29,27 +29,21 @@ __attribute__((noinline, aligned(64))) uint64_t inc_run(uint64_t turns)
 	return count;
 }
 
-/* Turns in a stretch of about STRETCH_NS. */
-static uint64_t find_stretch(void)
+static uint64_t cpu_ns(uint64_t turns)
 {
-	uint64_t turns = 1000000;
-	for (;;) {
-		uint64_t begin = clock_cpu_ns();
-		inc_run(turns);
-		uint64_t ns = clock_cpu_ns() - begin;
-		if (ns >= STRETCH_NS / 2)
-			return (uint64_t)((double)turns * STRETCH_NS / (double)ns);
-		turns *= 2;
-	}
+	uint64_t begin = clock_cpu_ns();
+	inc_run(turns);
+	return clock_cpu_ns() - begin;
 }
 
 double inc_calibrate(void)
 {
-	uint64_t turns = find_stretch(), least = UINT64_MAX;
+	uint64_t turns = 1000000, least = UINT64_MAX, ns;
+	while ((ns = cpu_ns(turns)) < STRETCH_NS / 2)
+		turns *= 2;
+	turns = (uint64_t)((double)turns * STRETCH_NS / (double)ns);
 	for (int i = 0; i < STRETCHES; i++) {
-		uint64_t begin = clock_cpu_ns();
-		inc_run(turns);
-		uint64_t ns = clock_cpu_ns() - begin;
+		ns = cpu_ns(turns);
 		least = ns < least ? ns : least;
 	}
 	return (double)turns * 1e9 / (double)(least ? least : 1);
@@ -64,17 +58,15 @@ static void cpu_model(char out[NAME_MOST])
 	char line[256];
 	FILE *info = fopen("/proc/cpuinfo", "re");
 	snprintf(out, NAME_MOST, "unknown");
-	while (info && fgets(line, sizeof line, info)) {
+	for (bool found = false; !found && info && fgets(line, sizeof line, info);) {
 		char *value = strchr(line, ':');
-		for (size_t i = 0; value && i < sizeof keys / sizeof *keys; i++) {
-			if (strncmp(line, keys[i], strlen(keys[i])) != 0)
-				continue;
-			value += 1 + strspn(value + 1, " \t");
-			value[strcspn(value, "\n")] = '\0';
-			snprintf(out, NAME_MOST, "%s", value);
-			fclose(info);
-			return;
-		}
+		for (size_t i = 0; value && i < sizeof keys / sizeof *keys; i++)
+			found |= strncmp(line, keys[i], strlen(keys[i])) == 0;
+		if (!found)
+			continue;
+		value += 1 + strspn(value + 1, " \t");
+		value[strcspn(value, "\n")] = '\0';
+		snprintf(out, NAME_MOST, "%s", value);
 	}
 	if (info)
 		fclose(info);
@@ -83,23 +75,17 @@ static void cpu_model(char out[NAME_MOST])
 /* NULL: there is no place for it. */
 static char *cache_directory(void)
 {
-	struct strbuf path = { 0 };
 	struct invoker who;
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	invoker_get(&who);
-	if (cache && *cache == '/' && !who.present) {
-		strbuf_printf(&path, "%s/tare", cache);
-		return strbuf_detach(&path);
-	}
+	if (cache && *cache == '/' && !who.present)
+		return xprintf("%s/tare", cache);
 	if (who.present)
 		home = who.home;
 	struct passwd *pw = home && *home ? NULL : getpwuid(getuid());
 	if (pw)
 		home = pw->pw_dir;
-	if (!home || *home != '/')
-		return NULL;
-	strbuf_printf(&path, "%s/.cache/tare", home);
-	return strbuf_detach(&path);
+	return home && *home == '/' ? xprintf("%s/.cache/tare", home) : NULL;
 }
 
 /* "RATE MODEL" in one line; 0: not there, or of another CPU. */
@@ -117,11 +103,9 @@ int inc_turns(uint64_t ns, bool again, uint64_t *turns, struct error *err)
 {
 	char model[NAME_MOST];
 	FREED char *directory = cache_directory();
-	SCOPED(strbuf_release) struct strbuf path = { 0 };
+	FREED char *path = directory ? xprintf("%s/inc", directory) : NULL;
 	cpu_model(model);
-	if (directory)
-		strbuf_printf(&path, "%s/inc", directory);
-	double rate = directory && !again ? read_rate(path.text, model) : 0;
+	double rate = directory && !again ? read_rate(path, model) : 0;
 	if (rate == 0) {
 		rate = inc_calibrate();
 		if (directory) {
@@ -135,7 +119,7 @@ int inc_turns(uint64_t ns, bool again, uint64_t *turns, struct error *err)
 			invoker_begin();
 			mkdir(parent, 0700);
 			mkdir(directory, 0700);
-			file_write(path.text, line, (size_t)length, &ignored);
+			file_write(path, line, (size_t)length, &ignored);
 			invoker_end();
 		}
 	}

@@ -44,36 +44,27 @@ static int read_list(struct builder *b, int depth, struct tree_node *into)
 	}
 }
 
-static int read_key(struct builder *b, const yaml_event_t *event, const struct tree_node *map,
-		    struct tree_node *entry)
-{
-	uint32_t line = line_of(event->start_mark);
-	if (event->type != YAML_SCALAR_EVENT)
-		return error_set(b->err, EXIT_USAGE, "line %u: a key must be a word", line);
-	const char *key = (const char *)event->data.scalar.value;
-	const struct tree_node *before = tree_child(map, key);
-	if (before)
-		return error_set(b->err, EXIT_USAGE,
-				 "line %u: '%s' is given twice, first in line %u", line,
-				 DISPLAYED(key, 64), before->line);
-	if (map->children.count == TREE_KEYS_MOST)
-		return error_set(b->err, EXIT_USAGE, "line %u: too many keys", line);
-	*entry = (struct tree_node){ .key = xstrdup(key), .line = line };
-	return 0;
-}
-
 static int read_map(struct builder *b, int depth, struct tree_node *into)
 {
 	for (;;) {
-		SCOPED(yaml_event_delete) yaml_event_t key = { 0 }, value = { 0 };
-		struct tree_node entry;
-		if (next_event(b, &key))
+		SCOPED(yaml_event_delete) yaml_event_t event = { 0 }, value = { 0 };
+		if (next_event(b, &event))
 			return -1;
-		if (key.type == YAML_MAPPING_END_EVENT)
+		if (event.type == YAML_MAPPING_END_EVENT)
 			return 0;
-		if (read_key(b, &key, into, &entry))
-			return -1;
-		array_push(&into->children, entry);
+		uint32_t line = line_of(event.start_mark);
+		if (event.type != YAML_SCALAR_EVENT)
+			return error_set(b->err, EXIT_USAGE, "line %u: a key must be a word", line);
+		const char *key = (const char *)event.data.scalar.value;
+		const struct tree_node *before = tree_child(into, key);
+		if (before)
+			return error_set(b->err, EXIT_USAGE,
+					 "line %u: '%s' is given twice, first in line %u", line,
+					 DISPLAYED(key, 64), before->line);
+		if (into->children.count == TREE_KEYS_MOST)
+			return error_set(b->err, EXIT_USAGE, "line %u: too many keys", line);
+		array_push(&into->children,
+			   (struct tree_node){ .key = xstrdup(key), .line = line });
 		if (next_event(b, &value) ||
 		    read_node(b, &value, depth + 1,
 			      &into->children.items[into->children.count - 1]))

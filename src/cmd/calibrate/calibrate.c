@@ -20,14 +20,6 @@
 
 #define BIT(mode) (1u << (mode))
 
-static int refuse(struct error *err, const char *option, const char *text, const char *wanted)
-{
-	char shown[64];
-	text_display(text, shown, sizeof shown);
-	return error_set(err, EXIT_USAGE, "calibrate: --%s wants %s, not '%s'", option, wanted,
-			 shown);
-}
-
 /* ---- values ---- */
 
 /* "128s:800" */
@@ -39,15 +31,17 @@ static int parse_part(const char *option, const char *text, struct calibrate_par
 	long samples;
 	size_t n = colon ? (size_t)(colon - text) : 0;
 	if (!n || n >= sizeof time)
-		return refuse(err, option, text, "a time and a count, such as " SHORT_DEFAULT);
+		return cmd_refuse(err, "calibrate", option, text,
+				  "a time and a count, such as " SHORT_DEFAULT);
 	snprintf(time, sizeof time, "%.*s", (int)n, text);
 	if (!duration_parse(time, &into->length_ns) ||
 	    !integer_parse(colon + 1, 0, INT32_MAX, &samples))
-		return refuse(err, option, text, "a time and a count, such as " SHORT_DEFAULT);
+		return cmd_refuse(err, "calibrate", option, text,
+				  "a time and a count, such as " SHORT_DEFAULT);
 	if (into->length_ns < SHORTEST_NS || into->length_ns > LONGEST_NS)
-		return refuse(err, option, text, "a time from 1ms to 30 days");
+		return cmd_refuse(err, "calibrate", option, text, "a time from 1ms to 30 days");
 	if (samples < STUDY_LEAST || samples > STUDY_MOST)
-		return refuse(err, option, text, "a count from 6 to 100000");
+		return cmd_refuse(err, "calibrate", option, text, "a count from 6 to 100000");
 	into->samples = (uint32_t)samples;
 	return 0;
 }
@@ -71,8 +65,8 @@ static int parse_moment(const char *option, const char *text, int64_t *into, str
 			return 0;
 		}
 	}
-	return refuse(err, option, text,
-		      "a time ago such as 2h, or one such as '2026-11-15 09:30'");
+	return cmd_refuse(err, "calibrate", option, text,
+			  "a time ago such as 2h, or one such as '2026-11-15 09:30'");
 }
 
 static int parse_lengths(struct calibrate_options *o, struct error *err)
@@ -85,8 +79,8 @@ static int parse_lengths(struct calibrate_options *o, struct error *err)
 	for (size_t i = 0; i < o->lengths.count; i++)
 		if (!duration_parse(o->lengths.items[i], &o->windows_ns[i]) ||
 		    o->windows_ns[i] < SHORTEST_NS || o->windows_ns[i] > LONGEST_NS)
-			return refuse(err, "length", o->lengths.items[i],
-				      "a time from 1ms to 30 days");
+			return cmd_refuse(err, "calibrate", "length", o->lengths.items[i],
+					  "a time from 1ms to 30 days");
 	uint64_t a = o->windows_ns[STUDY_SHORT], b = o->windows_ns[STUDY_LONG];
 	if (b && a == b)
 		return error_set(err, EXIT_USAGE, "calibrate: --length is given the same twice");
@@ -100,11 +94,11 @@ static int parse_lengths(struct calibrate_options *o, struct error *err)
 static int parse_values(struct calibrate_options *o, struct error *err)
 {
 	if (o->cpus && !cpus_parse(o->cpus, &o->cpu_set))
-		return refuse(err, "cpu", o->cpus, "a list such as 0,2-3");
+		return cmd_refuse(err, "calibrate", "cpu", o->cpus, "a list such as 0,2-3");
 	if (o->cpus && o->mode == CALIBRATE_ACTIVE && !cpus_usable(&o->cpu_set))
-		return refuse(err, "cpu", o->cpus, "a CPU that is here");
+		return cmd_refuse(err, "calibrate", "cpu", o->cpus, "a CPU that is here");
 	if (o->cpus && o->mode == CALIBRATE_FROM_WATCH && CPU_COUNT(&o->cpu_set) != 1)
-		return refuse(err, "cpu", o->cpus, "one CPU with --from-watch");
+		return cmd_refuse(err, "calibrate", "cpu", o->cpus, "one CPU with --from-watch");
 	if (o->since && parse_moment("since", o->since, &o->since_ns, err))
 		return -1;
 	if (o->until && parse_moment("until", o->until, &o->until_ns, err))
@@ -127,17 +121,19 @@ static int parse_values(struct calibrate_options *o, struct error *err)
 	if (o->mode == CALIBRATE_WATCH) {
 		const char *keep = o->keep ? o->keep : KEEP_DEFAULT;
 		if (*o->watch && (!duration_parse(o->watch, &o->duration_ns) || !o->duration_ns))
-			return refuse(err, "watch", o->watch, "how long, such as 8h");
+			return cmd_refuse(err, "calibrate", "watch", o->watch,
+					  "how long, such as 8h");
 		if (!profile_size_parse(keep, &o->keep_bytes) ||
 		    (o->keep_bytes && o->keep_bytes < SMALLEST_KEEP))
-			return refuse(err, "keep", keep, "a size of 1MB or more, or 0 for all");
+			return cmd_refuse(err, "calibrate", "keep", keep,
+					  "a size of 1MB or more, or 0 for all");
 		return 0;
 	}
 	long number;
 	if (o->mode != CALIBRATE_REMOVE)
 		return parse_lengths(o, err);
 	if (!integer_parse(o->watch_rm, 1, INT64_MAX, &number)) {
-		refuse(err, "watch-rm", o->watch_rm, "the number of a watch");
+		cmd_refuse(err, "calibrate", "watch-rm", o->watch_rm, "the number of a watch");
 		return error_hint(err, "'tare calibrate --watch-status' lists them");
 	}
 	o->removed = number;

@@ -44,16 +44,13 @@ static int load_both(const struct diff_options *o, const text_list *operands,
 static bool judge_new(const struct jitter_diff *d, uint64_t limit_ns)
 {
 	bool bad = false;
-	char limit[32], longest[32], name[64];
-	text_duration((double)limit_ns, 3, limit, sizeof limit);
 	for (size_t i = 0; i < d->sources.count; i++) {
 		const struct jitter_source_diff *s = &d->sources.items[i];
 		if (s->change != JITTER_NEW || s->run_max_ns < limit_ns)
 			continue;
-		text_duration((double)s->run_max_ns, 3, longest, sizeof longest);
-		text_display(s->name, name, sizeof name);
-		fprintf(stderr, "tare: new source %s (%s): up to %s, at least %s\n", name,
-			noise_class_names[s->class], longest, limit);
+		fprintf(stderr, "tare: new source %s (%s): up to %s, at least %s\n",
+			DISPLAYED(s->name, 64), noise_class_names[s->class],
+			AS_DURATION((double)s->run_max_ns, 3), AS_DURATION((double)limit_ns, 3));
 		bad = true;
 	}
 	return bad;
@@ -79,9 +76,9 @@ static bool judge_grown(const struct jitter_diff *d, double share)
 static int compare(void *options, const struct cmd_args *args, struct error *err)
 {
 	const struct diff_options *o = options;
-	struct loaded_run base = { 0 }, run = { 0 };
+	SCOPED(loaded_run_release) struct loaded_run base = { 0 }, run = { 0 };
 	struct jitter_diff d = { 0 };
-	struct strbuf out = { 0 };
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	uint64_t new_ns = NOISE_NOT_GIVEN;
 	bool bad = false;
 	if (args->operands.count > 2)
@@ -104,9 +101,6 @@ static int compare(void *options, const struct cmd_args *args, struct error *err
 		bad |= o->grown >= 0 && judge_grown(&d, o->grown);
 		jitter_diff_release(&d);
 	}
-	strbuf_release(&out);
-	loaded_run_release(&base);
-	loaded_run_release(&run);
 	return failed ? -1 : bad ? EXIT_CHECK : EXIT_DONE;
 }
 

@@ -82,20 +82,13 @@ void noise_display_specs(spec_list *into, struct noise_display *d)
 
 /* ---- judged ---- */
 
-static int refuse(struct error *err, const char *option, const char *value, const char *wanted)
-{
-	char shown[128];
-	text_display(value, shown, sizeof shown);
-	return error_set(err, EXIT_USAGE, "noise: --%s wants %s, not '%s'", option, wanted, shown);
-}
-
 int noise_time(const char *option, const char *text, const char *wanted, uint64_t *ns,
 	       struct error *err)
 {
 	bool bare = *text && strspn(text, "0123456789. ") == strlen(text);
 	if (duration_parse(text, ns) && !(bare && *ns))
 		return 0;
-	refuse(err, option, text, wanted);
+	cmd_refuse(err, "noise", option, text, wanted);
 	if (bare)
 		error_hint(err, "a number alone has no unit: write %sus", text);
 	return -1;
@@ -115,7 +108,7 @@ static int check_threshold(struct noise_options *o, struct error *err)
 	if (noise_time("threshold", text, wanted, &ns, err))
 		return -1;
 	if (!ns || ns > LONGEST_THRESHOLD_NS)
-		return refuse(err, "threshold", text, wanted);
+		return cmd_refuse(err, "noise", "threshold", text, wanted);
 	o->detours.threshold = THRESHOLD_NS;
 	o->detours.threshold_ns = ns;
 	return 0;
@@ -164,13 +157,15 @@ int noise_options_check(struct noise_options *o, struct error *err)
 	if (o->priority &&
 	    !integer_parse(o->priority + (strncmp(o->priority, "f:", 2) == 0 ? 2 : 0), 1, 99,
 			   &priority)) {
-		refuse(err, "priority", o->priority, "a FIFO priority from 1 to 99, such as f:50");
+		cmd_refuse(err, "noise", "priority", o->priority,
+			   "a FIFO priority from 1 to 99, such as f:50");
 		return error_hint(err, "without it the loops are of the ordinary class");
 	}
 	o->detours.priority = (int)priority;
 	if (o->bucket && !integer_parse(o->bucket, 1, 1000000000, &us) &&
 	    (!duration_parse(o->bucket, &o->bucket_ns) || !o->bucket_ns))
-		return refuse(err, "bucket-size", o->bucket, "a width in µs, such as 5");
+		return cmd_refuse(err, "noise", "bucket-size", o->bucket,
+				  "a width in µs, such as 5");
 	if (!o->bucket_ns)
 		o->bucket_ns = (uint64_t)us * 1000;
 	if (noise_display_check(&o->display, err) || noise_cpus(o->cpus, &o->chosen, err))
@@ -188,15 +183,14 @@ int noise_display_check(struct noise_display *d, struct error *err)
 		return 0;
 	const char *colon = strchr(d->zoom, ':');
 	if (!colon)
-		return refuse(err, "zoom", d->zoom, wanted);
-	char *low = xstrndup(d->zoom, (size_t)(colon - d->zoom));
-	int failed = noise_time("zoom", low, wanted, &d->low_ns, err) ||
-		     noise_time("zoom", colon + 1, wanted, &d->high_ns, err);
-	free(low);
-	if (failed)
+		return cmd_refuse(err, "noise", "zoom", d->zoom, wanted);
+	FREED char *low = xstrndup(d->zoom, (size_t)(colon - d->zoom));
+	if (noise_time("zoom", low, wanted, &d->low_ns, err) ||
+	    noise_time("zoom", colon + 1, wanted, &d->high_ns, err))
 		return -1;
 	if (d->low_ns >= d->high_ns)
-		return refuse(err, "zoom", d->zoom, "the shorter time first, such as 100us:110us");
+		return cmd_refuse(err, "noise", "zoom", d->zoom,
+				  "the shorter time first, such as 100us:110us");
 	if (d->json)
 		return error_set(err, EXIT_USAGE, "noise: --zoom and --json exclude each other");
 	return 0;
@@ -204,7 +198,7 @@ int noise_display_check(struct noise_display *d, struct error *err)
 
 char *noise_conditions(const struct noise_options *o)
 {
-	struct strbuf cpus = { 0 };
+	SCOPED(strbuf_release) struct strbuf cpus = { 0 };
 	cpus_text(o->chosen.items, o->chosen.count, &cpus);
 	json_t *all = json_pack("{s:s, s:I, s:I, s:i, s:b, s:I}", "cpus", strbuf_text(&cpus),
 				"duration_ns", (json_int_t)o->plan.duration_ns, "round_ns",
@@ -218,6 +212,5 @@ char *noise_conditions(const struct noise_options *o)
 			json_string(o->detours.threshold == THRESHOLD_PAPER ? "paper" : "auto"));
 	char *text = json_dumps(all, JSON_COMPACT);
 	json_decref(all);
-	strbuf_release(&cpus);
 	return text;
 }

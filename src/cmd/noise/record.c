@@ -30,15 +30,14 @@ static bool on_round(void *context, const struct noise_recording *r)
 		const struct noise_view view = { &r->run, n, &r->to.machine };
 		return noise_screen_draw(s->screen, &view, &s->o->display);
 	}
-	char longest[32] = "none", note[96];
+	char note[96];
 	uint64_t count = 0;
 	if (!progress_due(&s->progress))
 		return false;
 	for (size_t i = 0; i < n->cpus.count; i++)
 		count += n->cpus.items[i].total.count;
-	if (n->worst.count)
-		text_duration((double)n->worst.items[0].ns, 3, longest, sizeof longest);
-	snprintf(note, sizeof note, "%" PRIu64 " detours, longest %s", count, longest);
+	snprintf(note, sizeof note, "%" PRIu64 " detours, longest %.31s", count,
+		 n->worst.count ? AS_DURATION((double)n->worst.items[0].ns, 3) : "none");
 	progress_update(&s->progress, (clock_monotonic_ns() - s->begun_ns) / 1000000000u,
 			s->o->plan.duration_ns / 1000000000u, note);
 	return false;
@@ -100,12 +99,10 @@ static int conclude(struct session *s, enum run_status status, struct error *err
 			"tare: it did not come to its end: the baseline stays what it was\n");
 	else if (s->o->baseline && lab_set_baseline(r->to.lab, r->run.id, err))
 		return -1;
-	struct loaded_run l = { 0 };
-	int failed = run_load(&l, r->to.lab, r->run.id, NULL, err) ||
-		     noise_print(&l, &s->o->display, s->quiet,
-				 s->o->live == NOISE_HIST ? s->o : NULL, err);
-	loaded_run_release(&l);
-	return failed;
+	SCOPED(loaded_run_release) struct loaded_run l = { 0 };
+	return run_load(&l, r->to.lab, r->run.id, NULL, err) ||
+	       noise_print(&l, &s->o->display, s->quiet, s->o->live == NOISE_HIST ? s->o : NULL,
+			   err);
 }
 
 static int run_session(void *options, const struct cmd_args *args, struct error *err)
@@ -175,7 +172,7 @@ int noise_record(struct lab_access *lab, int argc, char **argv)
 				   .worst = NOISE_WORST_DEFAULT,
 				   .entries = 256,
 				   .display.most = NOISE_ROWS };
-	spec_list specs = { 0 };
+	FREED spec_list specs = { 0 };
 	for (enum noise_live live = NOISE_RECORD; live <= NOISE_HIST; live++)
 		if (strcmp(argv[0], kinds[live].name) == 0)
 			o.live = live;
@@ -184,6 +181,5 @@ int noise_record(struct lab_access *lab, int argc, char **argv)
 	int code = cmd_run(kinds[o.live].usage, kinds[o.live].about, specs.items, argc, argv,
 			   run_session, &o);
 	array_release(&o.chosen);
-	array_release(&specs);
 	return code;
 }

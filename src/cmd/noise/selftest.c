@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,10 +69,6 @@ struct trial {
 	struct daemon daemons[DAEMONS];
 	struct noise_recording recording;
 	span_list windows; /* of the rounds */
-};
-
-struct verdict {
-	size_t checks, failed;
 };
 
 /* ---- the daemons ---- */
@@ -181,7 +176,7 @@ static bool wait_daemons(struct trial *t, uint64_t ns)
 /* As `tare daemon --log` writes it: number,begin_ns,length_ns,cpu_ns. */
 static int read_log(struct daemon *d, struct error *err)
 {
-	char *text = file_read(d->log);
+	FREED char *text = file_read(d->log);
 	if (!text)
 		return error_set(err, EXIT_ENVIRONMENT, "'tare daemon' left no log at %s", d->log);
 	char *rest_of = text, *line;
@@ -191,7 +186,6 @@ static int read_log(struct daemon *d, struct error *err)
 		    3)
 			array_push(&d->activations, (struct span){ begin, begin + length, cpu });
 	}
-	free(text);
 	return 0;
 }
 
@@ -208,7 +202,7 @@ static int on_round(void *context, const struct detour_round *rounds, size_t cou
 	return 0;
 }
 
-static int trial_open(struct trial *t, struct error *err)
+static int trial_run(struct trial *t, struct error *err)
 {
 	const char *where = getenv("TMPDIR");
 	const struct detours_options options = { .cpus = t->o->chosen.items,
@@ -222,15 +216,11 @@ static int trial_open(struct trial *t, struct error *err)
 	}
 	if (noise_recording_open(&t->recording, &options, NOISE_WORST_DEFAULT, err))
 		return -1;
-	if (t->recording.noise.kernel)
-		return 0;
-	error_set(err, EXIT_ENVIRONMENT, "nothing can be named here: %s",
-		  detours_not_seen(t->recording.detours));
-	return error_hint(err, "run as root, on a kernel with BTF");
-}
-
-static int trial_run(struct trial *t, struct error *err)
-{
+	if (!t->recording.noise.kernel) {
+		error_set(err, EXIT_ENVIRONMENT, "nothing can be named here: %s",
+			  detours_not_seen(t->recording.detours));
+		return error_hint(err, "run as root, on a kernel with BTF");
+	}
 	const struct noise_plan plan = { t->o->duration_ns, NOISE_ROUND_NS };
 	if (start_daemons(t, err) ||
 	    noise_run(t->recording.detours, t->o->chosen.count, &plan, on_round, t, err))
@@ -265,21 +255,6 @@ static void trial_close(struct trial *t)
 }
 
 /* ---- judged ---- */
-
-static void judge(struct verdict *v, bool good, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-static void judge(struct verdict *v, bool good, const char *fmt, ...)
-{
-	va_list args;
-	va_start(args, fmt);
-	printf("  %s  ", good ? "pass" : "FAIL");
-	vprintf(fmt, args);
-	putchar('\n');
-	va_end(args);
-	fflush(stdout);
-	v->checks++;
-	v->failed += !good;
-}
 
 /* What the daemon logged within the windows. */
 struct logged {
@@ -321,20 +296,17 @@ static void judge_daemon(const struct trial *t, const struct daemon *d, struct v
 			s = &c->sources.items[i];
 	uint64_t found = s ? s->spread.count : 0;
 	double total = s ? (double)s->spread.ns : 0, n = (double)(l.inside ? l.inside : 1);
-	char seen[32], by_clock[32], by_cpu[32];
-	text_duration(total / n, 4, seen, sizeof seen);
-	text_duration(l.clock_ns / n, 4, by_clock, sizeof by_clock);
-	text_duration(l.cpu_ns / n, 4, by_cpu, sizeof by_cpu);
 	/* one that a task of an even higher class interrupts is found in two pieces */
-	judge(v, l.inside && found >= l.inside,
-	      "%s: %" PRIu64 " activations logged, %" PRIu64 " turns found", d->name, l.inside,
-	      found);
+	cmd_judge(v, l.inside && found >= l.inside,
+		  "%s: %" PRIu64 " activations logged, %" PRIu64 " turns found", d->name, l.inside,
+		  found);
 	/* interrupts and steal in it are taken off the source, and are in the daemon's clock but
 	 * not in its CPU time; what was at a round's edge may be in it or not */
 	double least = fmin(l.clock_ns, l.cpu_ns) * (1 - LENGTH_TOLERANCE);
 	double most = (fmax(l.clock_ns, l.cpu_ns) + l.edge_ns) * (1 + LENGTH_TOLERANCE);
-	judge(v, l.inside && total >= least && total <= most,
-	      "%s: %s each; by its own clock %s, CPU %s", d->name, seen, by_clock, by_cpu);
+	cmd_judge(v, l.inside && total >= least && total <= most,
+		  "%s: %s each; by its own clock %s, CPU %s", d->name, AS_DURATION(total / n, 4),
+		  AS_DURATION(l.clock_ns / n, 4), AS_DURATION(l.cpu_ns / n, 4));
 }
 
 /* Time domain: the two in succession are one source, "..._dummy1_dummy2". On a busy CPU
@@ -347,7 +319,7 @@ static void judge_together(const struct trial *t, struct verdict *v)
 	const char *one = t->daemons[0].name, *two = t->daemons[1].name;
 	struct noise_spread both = { 0 };
 	uint64_t any = 0;
-	char pair[40], turned[40], mean[32], least[32], work[32];
+	char pair[40], turned[40];
 	snprintf(pair, sizeof pair, "%s_%s", one, two);
 	snprintf(turned, sizeof turned, "%s_%s", two, one);
 	for (size_t i = 0; i < c->combinations.count; i++) {
@@ -360,27 +332,24 @@ static void judge_together(const struct trial *t, struct verdict *v)
 			most = x;
 	}
 	double expected = (double)(DAEMONS * t->e->work_ns);
-	text_duration(noise_spread_mean(&both), 4, mean, sizeof mean);
-	text_duration((double)both.min_ns, 4, least, sizeof least);
-	text_duration(expected, 4, work, sizeof work);
-	judge(v, (double)both.count > TOGETHER * (double)any,
-	      "in succession in %" PRIu64 " of %" PRIu64 " detours, %" PRIu64
-	      " of them\n        %s",
-	      both.count, any, most ? most->seen.count : 0, most ? most->name : "-");
-	judge(v, both.count && (double)both.min_ns >= (1 - LENGTH_TOLERANCE) * expected,
-	      "in succession: mean %s, shortest %s; their work %s", mean, least, work);
+	cmd_judge(v, (double)both.count > TOGETHER * (double)any,
+		  "in succession in %" PRIu64 " of %" PRIu64 " detours, %" PRIu64
+		  " of them\n        %s",
+		  both.count, any, most ? most->seen.count : 0, most ? most->name : "-");
+	cmd_judge(v, both.count && (double)both.min_ns >= (1 - LENGTH_TOLERANCE) * expected,
+		  "in succession: mean %s, shortest %s; their work %s",
+		  AS_DURATION(noise_spread_mean(&both), 4), AS_DURATION((double)both.min_ns, 4),
+		  AS_DURATION(expected, 4));
 }
 
 static int run_experiment(const struct selftest_options *o, const struct experiment *e,
 			  struct verdict *v, struct error *err)
 {
 	struct trial t = { .o = o, .e = e };
-	char period[32], length[32];
-	text_duration((double)o->period_ns, 3, period, sizeof period);
-	text_duration((double)o->duration_ns, 3, length, sizeof length);
-	printf("Experiment %s: %s; every %s, for %s\n", e->number, e->about, period, length);
+	printf("Experiment %s: %s; every %s, for %s\n", e->number, e->about,
+	       AS_DURATION((double)o->period_ns, 3), AS_DURATION((double)o->duration_ns, 3));
 	fflush(stdout);
-	int failed = trial_open(&t, err) || trial_run(&t, err);
+	int failed = trial_run(&t, err);
 	for (size_t i = 0; !failed && i < e->daemons; i++)
 		judge_daemon(&t, &t.daemons[i], v);
 	if (!failed && e->daemons > 1 && e->periods[0] == e->periods[1])
@@ -392,7 +361,7 @@ static int run_experiment(const struct selftest_options *o, const struct experim
 static int selftest(void *options, const struct cmd_args *args, struct error *err)
 {
 	struct selftest_options *o = options;
-	struct verdict v = { 0 };
+	struct verdict v = { "  pass  ", "  FAIL  " };
 	if (args->operands.count)
 		return error_set(err, EXIT_USAGE, "noise selftest takes no operands");
 	if (noise_cpus(o->cpus, &o->chosen, err))

@@ -99,7 +99,7 @@ int noise_print(const struct loaded_run *l, const struct noise_display *d, bool 
 	const struct noise_view view = loaded_noise(l);
 	const struct noise_style style = noise_style_of(d);
 	const struct style screen = cmd_plot_style();
-	struct strbuf out = { 0 };
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	bool text = !quiet && !noise_to_stdout(d);
 	if (text && d->high_ns) {
 		noise_zoom(&view, d->low_ns, d->high_ns, &style, &out);
@@ -124,7 +124,6 @@ int noise_print(const struct loaded_run *l, const struct noise_display *d, bool 
 		noise_render(l, exports[i].as, d, &out);
 		failed = file_write(exports[i].path, strbuf_text(&out), out.length, err);
 	}
-	strbuf_release(&out);
 	return failed;
 }
 
@@ -133,7 +132,7 @@ int noise_print(const struct loaded_run *l, const struct noise_display *d, bool 
 static int show(void *options, const struct cmd_args *args, struct error *err)
 {
 	struct noise_display *d = options;
-	struct loaded_run l = { 0 };
+	SCOPED(loaded_run_release) struct loaded_run l = { 0 };
 	struct lab *lab;
 	int64_t id;
 	if (args->operands.count > 1) {
@@ -144,20 +143,17 @@ static int show(void *options, const struct cmd_args *args, struct error *err)
 	int failed = noise_display_check(d, err) || !(lab = lab_access_open(d->lab, err)) ||
 		     noise_find(lab, name, NULL, &id, err) || run_load(&l, lab, id, NULL, err) ||
 		     noise_print(&l, d, false, NULL, err);
-	loaded_run_release(&l);
 	return failed ? -1 : EXIT_DONE;
 }
 
 int noise_show(struct lab_access *lab, int argc, char **argv)
 {
 	struct noise_display d = { .most = NOISE_ROWS, .lab = lab };
-	spec_list specs = { 0 };
+	FREED spec_list specs = { 0 };
 	noise_display_specs(&specs, &d);
-	int code = cmd_run(
+	return cmd_run(
 		"tare noise show [OPTIONS] [RUN]",
 		"A stored run of noise: a number, a name, 'last', 'baseline'; the default is the\n"
 		"newest one.\n",
 		specs.items, argc, argv, show, &d);
-	array_release(&specs);
-	return code;
 }

@@ -35,7 +35,7 @@ struct noise_screen *noise_screen_open(void)
 bool noise_screen_draw(struct noise_screen *s, const struct noise_view *v,
 		       const struct noise_display *d)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	struct noise_style style = noise_style_of(d);
 	int lines = cmd_lines();
 	noise_top(v, lines >= 10 ? (size_t)lines : LINES, &style, &text);
@@ -50,7 +50,6 @@ bool noise_screen_draw(struct noise_screen *s, const struct noise_view *v,
 	}
 	fputs(s->terminal ? "\033[J" : "\n", stdout);
 	fflush(stdout);
-	strbuf_release(&text);
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
 	bool quit = false;
 	char key;

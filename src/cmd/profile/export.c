@@ -16,8 +16,8 @@ struct other_options {
 static int export(void *options, const struct cmd_args *args, struct error *err)
 {
 	const struct other_options *o = options;
-	struct loaded_run l = { 0 };
-	struct strbuf out = { 0 };
+	SCOPED(loaded_run_release) struct loaded_run l = { 0 };
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	if (args->operands.count > 1)
 		return error_set(err, EXIT_USAGE, "profile export: one RUN, not %zu",
 				 args->operands.count);
@@ -40,8 +40,6 @@ static int export(void *options, const struct cmd_args *args, struct error *err)
 		profile_export(&subject, &filter, (enum profile_format)o->format, &out);
 		failed = file_write(o->output, strbuf_text(&out), out.length, err);
 	}
-	strbuf_release(&out);
-	loaded_run_release(&l);
 	return failed ? -1 : EXIT_DONE;
 }
 
@@ -58,14 +56,12 @@ int profile_to_other(struct lab_access *lab, int argc, char **argv)
 		  "where to (default: standard output)" },
 		{ 0, "lab", OPTION_TEXT, &lab->file, "FILE", "the lab (default: your own)" },
 	};
-	spec_list specs = { 0 };
+	FREED spec_list specs = { 0 };
 	cmd_add_specs(&specs, own, sizeof own / sizeof *own);
 	profile_filter_specs(&specs, &o.filter);
 	array_push(&specs, (struct option_spec){ 0 });
-	int code = cmd_run("tare profile export [OPTIONS] [RUN]",
-			   "A stored profile for pprof, flamegraph.pl, speedscope or the Firefox\n"
-			   "profiler; the default is the newest one.\n",
-			   specs.items, argc, argv, export, &o);
-	array_release(&specs);
-	return code;
+	return cmd_run("tare profile export [OPTIONS] [RUN]",
+		       "A stored profile for pprof, flamegraph.pl, speedscope or the Firefox\n"
+		       "profiler; the default is the newest one.\n",
+		       specs.items, argc, argv, export, &o);
 }

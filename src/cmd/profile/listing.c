@@ -18,7 +18,7 @@ static struct choice choose(const struct profile *p, const char *name,
 			    const struct sleepy_filter *filter)
 {
 	struct choice best = { .function = PROFILE_NONE };
-	struct sleepy_view view = { 0 };
+	SCOPED(sleepy_view_release) struct sleepy_view view = { 0 };
 	sleepy_aggregate(p, SLEEPY_FUNCTION, filter, true, &view);
 	for (size_t i = 0; i < view.rows.count; i++) {
 		const struct sleepy_row *row = &view.rows.items[i];
@@ -32,14 +32,12 @@ static struct choice choose(const struct profile *p, const char *name,
 			best.samples = row->self;
 		}
 	}
-	sleepy_view_release(&view);
 	return best;
 }
 
 static int nothing_chosen(const struct profile *p, const struct profile_filter_options *o,
 			  struct error *err)
 {
-	char shown[128];
 	bool found = false, own = false; /* code of its own */
 	for (size_t i = 0; i < p->functions.count; i++) {
 		const struct profile_function *f = &p->functions.items[i];
@@ -49,13 +47,12 @@ static int nothing_chosen(const struct profile *p, const struct profile_filter_o
 		found = true;
 		own |= f->size > 0;
 	}
-	text_display(o->function, shown, sizeof shown);
 	if (found && !own) {
 		error_set(err, EXIT_USAGE, "'%s' has no code of its own: it is inlined everywhere",
-			  shown);
+			  DISPLAYED(o->function, 128));
 		return error_hint(err, "--merge-inlined names the functions that it is in");
 	}
-	error_set(err, EXIT_USAGE, "no function '%s' has samples", shown);
+	error_set(err, EXIT_USAGE, "no function '%s' has samples", DISPLAYED(o->function, 128));
 	return error_hint(err, "'tare profile report --by function' lists those that have");
 }
 
@@ -145,7 +142,7 @@ int profile_render_listing(const struct loaded_run *l, const struct profile_disp
 	filter.function = NULL; /* the counts are of the function's own code, inlined or not */
 	const struct choice c = choose(p, d->filter.function, &filter);
 	struct profile_sources *sources = profile_sources_new();
-	instruction_list list = { 0 };
+	FREED instruction_list list = { 0 };
 	sleepy_counts counts = { 0 };
 	int failed = c.function == PROFILE_NONE
 			     ? nothing_chosen(p, &d->filter, err)
@@ -173,7 +170,6 @@ int profile_render_listing(const struct loaded_run *l, const struct profile_disp
 			c.matching);
 	profile_sources_free(sources);
 	array_release(&counts);
-	array_release(&list);
 	profile_release(p);
 	return failed;
 }

@@ -75,14 +75,6 @@ void profile_record_specs(spec_list *into, struct profile_options *o)
 
 /* ---- judged ---- */
 
-static int refuse(struct error *err, const char *option, const char *value, const char *wanted)
-{
-	char shown[128];
-	text_display(value, shown, sizeof shown);
-	return error_set(err, EXIT_USAGE, "profile: --%s wants %s, not '%s'", option, wanted,
-			 shown);
-}
-
 bool profile_size_parse(const char *text, uint64_t *bytes)
 {
 	static const struct {
@@ -130,16 +122,14 @@ static int check_command(struct profile_options *o, const struct cmd_args *args,
 	while (dashes < argc && strcmp(argv[dashes], "--") != 0)
 		dashes++;
 	size_t after = dashes < argc ? (size_t)(argc - dashes - 1) : 0;
-	char shown[128];
 	if (operands->count > after) {
-		text_display(operands->items[0], shown, sizeof shown);
 		error_set(err, EXIT_USAGE, "%s: '%s' is neither an option nor after --", argv[0],
-			  shown);
+			  DISPLAYED(operands->items[0], 128));
 		return o->background ? error_hint(err, "it samples in the background, no command")
 				     : error_hint(err,
 						  "a COMMAND comes after --: "
 						  "'tare profile [OPTIONS] -- %s'",
-						  shown);
+						  DISPLAYED(operands->items[0], 128));
 	}
 	if (!operands->count)
 		return dashes < argc && !o->background
@@ -154,26 +144,6 @@ static int check_command(struct profile_options *o, const struct cmd_args *args,
 	return 0;
 }
 
-static int check_pids(struct profile_options *o, struct error *err)
-{
-	static const char wanted[] = "numbers of processes, such as 4711 or 4711,4712";
-	if (!o->pids)
-		return 0;
-	char *copy = xstrdup(o->pids), *at = copy, *word;
-	int failed = 0;
-	while (!failed && (word = strsep(&at, ","))) {
-		long pid;
-		if (integer_parse(word, 1, INT32_MAX, &pid))
-			array_push(&o->processes, (pid_t)pid);
-		else
-			failed = refuse(err, "pid", o->pids, wanted);
-	}
-	free(copy);
-	o->samples.pids = o->processes.items;
-	o->samples.pid_count = o->processes.count;
-	return failed;
-}
-
 static int check_subject(struct profile_options *o, struct error *err)
 {
 	if (o->all && (o->pids || o->cgroup))
@@ -183,9 +153,19 @@ static int check_subject(struct profile_options *o, struct error *err)
 		return error_set(err, EXIT_USAGE,
 				 "profile: a COMMAND, or --pid and --cgroup, not both");
 	if (o->cgroup && !*o->cgroup)
-		return refuse(err, "cgroup", o->cgroup, "a path, such as /system.slice");
-	if (check_pids(o, err))
-		return -1;
+		return cmd_refuse(err, "profile", "cgroup", o->cgroup,
+				  "a path, such as /system.slice");
+	FREED char *copy = o->pids ? xstrdup(o->pids) : NULL;
+	char *at = copy, *word;
+	while ((word = strsep(&at, ","))) {
+		long pid;
+		if (!integer_parse(word, 1, INT32_MAX, &pid))
+			return cmd_refuse(err, "profile", "pid", o->pids,
+					  "numbers of processes, such as 4711 or 4711,4712");
+		array_push(&o->processes, (pid_t)pid);
+	}
+	o->samples.pids = o->processes.items;
+	o->samples.pid_count = o->processes.count;
 	o->samples.cgroup = o->cgroup;
 	if (!o->cpus)
 		return 0;
@@ -213,7 +193,7 @@ static int check_rate(struct profile_options *o, struct error *err)
 	if (text && strcmp(text, "max") == 0)
 		hz = limit ? (long)limit : hz;
 	else if (text && !integer_parse(text, 1, INT32_MAX, &hz))
-		return refuse(err, "frequency", text, wanted);
+		return cmd_refuse(err, "profile", "frequency", text, wanted);
 	if (limit && hz > (long)limit) {
 		error_set(err, EXIT_USAGE,
 			  "profile: %ld samples a second are more than the %u "
@@ -238,9 +218,9 @@ static int check_bounds(struct profile_options *o, struct error *err)
 		return 0;
 	}
 	if (!profile_size_parse(o->keep, &o->keep_bytes))
-		return refuse(err, "keep", o->keep, "a size, such as 500MB");
+		return cmd_refuse(err, "profile", "keep", o->keep, "a size, such as 500MB");
 	if (o->keep_bytes && o->keep_bytes < SMALLEST_KEEP)
-		return refuse(err, "keep", o->keep, "1MB or more, or 0 for all");
+		return cmd_refuse(err, "profile", "keep", o->keep, "1MB or more, or 0 for all");
 	if (o->no_lab)
 		return error_set(err, EXIT_USAGE,
 				 "profile: --keep bounds what is kept, --no-lab keeps nothing");
@@ -273,7 +253,7 @@ void profile_options_release(struct profile_options *o)
 static char *conditions_of(const struct profile_options *o)
 {
 	const struct samples_options *s = &o->samples;
-	struct strbuf cpus = { 0 };
+	SCOPED(strbuf_release) struct strbuf cpus = { 0 };
 	if (o->cpus)
 		cpus_text(o->chosen.items, o->chosen.count, &cpus);
 	json_t *all = json_pack("{s:s, s:s, s:I, s:I, s:b, s:b, s:b, s:b}", "event",
@@ -298,7 +278,6 @@ static char *conditions_of(const struct profile_options *o)
 		json_object_set_new(all, "keep_bytes", json_integer((json_int_t)o->keep_bytes));
 	char *text = json_dumps(all, JSON_COMPACT);
 	json_decref(all);
-	strbuf_release(&cpus);
 	return text;
 }
 

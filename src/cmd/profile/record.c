@@ -58,14 +58,14 @@ static int measure(struct session *s, struct error *err)
 
 static int judge_command(const struct session *s, struct error *err)
 {
-	char shown[128];
 	if (!s->o->command || s->status <= 0) /* -1: tare ended it */
 		return 0;
-	text_display(s->o->command[0], shown, sizeof shown);
+	const char *name = s->o->command[0];
 	if (WIFSIGNALED(s->status))
-		return error_set(err, EXIT_SUBJECT, "'%s' was ended by signal %d (%s)", shown,
-				 WTERMSIG(s->status), strsignal(WTERMSIG(s->status)));
-	return error_set(err, EXIT_SUBJECT, "'%s' ended with exit code %d", shown,
+		return error_set(err, EXIT_SUBJECT, "'%s' was ended by signal %d (%s)",
+				 DISPLAYED(name, 128), WTERMSIG(s->status),
+				 strsignal(WTERMSIG(s->status)));
+	return error_set(err, EXIT_SUBJECT, "'%s' ended with exit code %d", DISPLAYED(name, 128),
 			 WEXITSTATUS(s->status));
 }
 
@@ -75,7 +75,7 @@ static int report(struct session *s, bool stored, struct error *err)
 	const struct profile_recording *r = &s->recording;
 	struct profile_display d = PROFILE_DISPLAY;
 	struct loaded_run l = { 0 };
-	struct strbuf out = { 0 };
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	int failed = 0;
 	if (stored) {
 		failed = run_load(&l, r->to.lab, r->run.id, NULL, err) ||
@@ -89,7 +89,6 @@ static int report(struct session *s, bool stored, struct error *err)
 	}
 	fputs(strbuf_text(&out), stdout);
 	fflush(stdout);
-	strbuf_release(&out);
 	return failed;
 }
 
@@ -146,22 +145,18 @@ static int run_session(void *options, const struct cmd_args *args, struct error 
 
 int profile_record(struct lab_access *lab, int argc, char **argv)
 {
-	struct profile_options o = { PROFILE_OPTIONS, .lab = lab };
-	spec_list specs = { 0 };
+	SCOPED(profile_options_release) struct profile_options o = { PROFILE_OPTIONS, .lab = lab };
+	FREED spec_list specs = { 0 };
 	profile_record_specs(&specs, &o);
-	int code =
-		cmd_run("tare profile [record] [OPTIONS] [-- COMMAND...]\n"
-			"       tare profile start [OPTIONS]\n"
-			"       tare profile status\n"
-			"       tare profile stop\n"
-			"       tare profile report [OPTIONS] [RUN]\n"
-			"       tare profile diff [OPTIONS] A B\n"
-			"       tare profile export [OPTIONS] [RUN]\n"
-			"       tare profile selftest",
-			"Samples what the CPUs execute and says where the time goes: by program,\n"
-			"function, line, instruction. -a, -p, -F and -g are those of perf.\n",
-			specs.items, argc, argv, run_session, &o);
-	profile_options_release(&o);
-	array_release(&specs);
-	return code;
+	return cmd_run("tare profile [record] [OPTIONS] [-- COMMAND...]\n"
+		       "       tare profile start [OPTIONS]\n"
+		       "       tare profile status\n"
+		       "       tare profile stop\n"
+		       "       tare profile report [OPTIONS] [RUN]\n"
+		       "       tare profile diff [OPTIONS] A B\n"
+		       "       tare profile export [OPTIONS] [RUN]\n"
+		       "       tare profile selftest",
+		       "Samples what the CPUs execute and says where the time goes: by program,\n"
+		       "function, line, instruction. -a, -p, -F and -g are those of perf.\n",
+		       specs.items, argc, argv, run_session, &o);
 }

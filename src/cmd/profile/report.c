@@ -88,11 +88,10 @@ static void render_text(const struct profile_subject *subject, const struct slee
 		strbuf_putc(out, '\n');
 		profile_view_text(subject, &views[i], style, out);
 	}
-	struct strbuf notes = { 0 };
+	SCOPED(strbuf_release) struct strbuf notes = { 0 };
 	profile_notes_text(subject, style, &notes);
 	if (notes.length)
 		strbuf_printf(out, "\n%s", strbuf_text(&notes));
-	strbuf_release(&notes);
 }
 
 void profile_render_table(struct table *t, const struct profile_display *d, struct strbuf *out)
@@ -122,16 +121,14 @@ static int no_samples(const struct profile_filter_options *f, struct error *err)
 		{ "function", f->function, -1, SLEEPY_FUNCTION },
 	};
 	enum sleepy_by by = SLEEPY_SYSTEM;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-		char shown[128];
 		if (!asked[i].text && asked[i].number < 0)
 			continue;
 		by = asked[i].by;
 		strbuf_printf(&text, " --%s ", asked[i].option);
-		text_display(asked[i].text ? asked[i].text : "", shown, sizeof shown);
 		if (asked[i].text)
-			strbuf_printf(&text, "'%s'", shown);
+			strbuf_printf(&text, "'%s'", DISPLAYED(asked[i].text, 128));
 		else
 			strbuf_printf(&text, "%ld", asked[i].number);
 	}
@@ -140,7 +137,6 @@ static int no_samples(const struct profile_filter_options *f, struct error *err)
 	strbuf_puts(&text, f->until_ns ? " --until" : "");
 	error_set(err, EXIT_USAGE, "there are no samples of what was asked for:%s",
 		  strbuf_text(&text));
-	strbuf_release(&text);
 	if (by == SLEEPY_SYSTEM)
 		return -1;
 	return error_hint(err, "'tare profile report --by %s' lists what there is",
@@ -197,8 +193,8 @@ static int render_diff(const struct loaded_run *a, const struct loaded_run *b,
 		       const struct profile_display *d, struct strbuf *out, struct error *err)
 {
 	enum sleepy_by by = d->by == PROFILE_NOT_GIVEN ? SLEEPY_FUNCTION : (enum sleepy_by)d->by;
-	struct sleepy_view before = { 0 }, after = { 0 };
-	struct sleepy_diff diff = { 0 };
+	SCOPED(sleepy_view_release) struct sleepy_view before = { 0 }, after = { 0 };
+	SCOPED(sleepy_diff_release) struct sleepy_diff diff = { 0 };
 	if (!a->profile.samples.count || !b->profile.samples.count)
 		return error_set(err, EXIT_USAGE, "run %" PRId64 " has no samples to compare",
 				 a->profile.samples.count ? b->run.id : a->run.id);
@@ -217,9 +213,6 @@ static int render_diff(const struct loaded_run *a, const struct loaded_run *b,
 		profile_diff_json(&sa, &sb, &diff, out);
 	else if (!failed)
 		profile_render_table(profile_diff_table(&diff, &style), d, out);
-	sleepy_diff_release(&diff);
-	sleepy_view_release(&before);
-	sleepy_view_release(&after);
 	return failed;
 }
 
@@ -252,13 +245,10 @@ static int check(const char *command, struct report_options *o, bool diff, struc
 	if (o->json + o->csv + o->markdown > 1)
 		return error_set(err, EXIT_USAGE,
 				 "%s: --json, --csv and --markdown exclude each other", command);
-	if (o->least && !least_parse(o->least, &d->least)) {
-		char shown[128];
-		text_display(o->least, shown, sizeof shown);
+	if (o->least && !least_parse(o->least, &d->least))
 		return error_set(err, EXIT_USAGE,
 				 "%s: --percent-limit wants a share such as 0.5%%, not '%s'",
-				 command, shown);
-	}
+				 command, DISPLAYED(o->least, 128));
 	d->as = o->json	      ? PROFILE_AS_JSON
 		: o->csv      ? PROFILE_AS_CSV
 		: o->markdown ? PROFILE_AS_MARKDOWN
@@ -277,7 +267,7 @@ static int report(void *options, const struct cmd_args *args, struct error *err)
 	const text_list *runs = o->diff.count ? &o->diff : &args->operands;
 	bool compare = o->compare || o->diff.count;
 	struct loaded_run loaded[2] = { 0 };
-	struct strbuf out = { 0 };
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
 	if (check(command, o, compare, err))
 		return -1;
 	if (o->diff.count > 2 || (o->diff.count && args->operands.count))
@@ -300,7 +290,6 @@ static int report(void *options, const struct cmd_args *args, struct error *err)
 				 : profile_render(&loaded[0], d, &out, err);
 	if (!failed)
 		fputs(strbuf_text(&out), stdout);
-	strbuf_release(&out);
 	loaded_run_release(&loaded[0]);
 	loaded_run_release(&loaded[1]);
 	return failed ? -1 : EXIT_DONE;
@@ -331,7 +320,7 @@ static int run(struct lab_access *lab, bool compare, const char *usage, const ch
 		&o.diff,   "A B",  "compare two runs, as 'tare profile diff'",
 		.arity = 2
 	};
-	spec_list specs = { 0 };
+	FREED spec_list specs = { 0 };
 	cmd_add_specs(&specs, own, sizeof own / sizeof *own);
 	profile_filter_specs(&specs, &d->filter);
 	if (!compare)
@@ -339,7 +328,6 @@ static int run(struct lab_access *lab, bool compare, const char *usage, const ch
 	array_push(&specs, (struct option_spec){ 0 });
 	int code = cmd_run(usage, about, specs.items, argc, argv, report, &o);
 	array_release(&o.diff);
-	array_release(&specs);
 	return code;
 }
 

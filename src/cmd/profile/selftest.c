@@ -3,7 +3,6 @@
 #include <link.h>
 #include <math.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,24 +76,6 @@ static int work(void)
 
 /* ---- judged ---- */
 
-struct verdict {
-	size_t failed;
-};
-
-static void say(struct verdict *v, bool ok, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void say(struct verdict *v, bool ok, const char *fmt, ...)
-{
-	va_list args;
-	va_start(args, fmt);
-	printf("%s ", ok ? "ok" : "not ok");
-	vprintf(fmt, args);
-	putchar('\n');
-	va_end(args);
-	v->failed += !ok;
-}
-
 static int find_base(struct dl_phdr_info *info, size_t size, void *base)
 {
 	(void)size;
@@ -150,15 +131,16 @@ static void judge_shares(struct verdict *v, const struct tally *t)
 	double both = (double)(t->heavy + t->light);
 	double share = both > 0 ? (double)t->heavy / both : 0;
 	double chance = both > 0 ? 4 * sqrt(HEAVY_SHARE * (1 - HEAVY_SHARE) / both) : 1;
-	say(v, both > FEW && fabs(share - HEAVY_SHARE) <= SHARE_TOLERANCE + chance,
-	    "shares: called 3:1, sampled %" PRIu64 ":%" PRIu64 " (%.1f %%, expected 75 %% within "
-	    "%.1f)",
-	    t->heavy, t->light, share * 100, (SHARE_TOLERANCE + chance) * 100);
-	say(v, both >= 0.9 * (double)t->all,
-	    "place: %.1f %% of %" PRIu64 " samples are in the two loops (at least 90 %%)",
-	    t->all ? both * 100 / (double)t->all : 0, t->all);
-	say(v, both > 0 && !t->off,
-	    "boundaries: %" PRIu64 " samples are not at the begin of an instruction", t->off);
+	cmd_judge(v, both > FEW && fabs(share - HEAVY_SHARE) <= SHARE_TOLERANCE + chance,
+		  "shares: called 3:1, sampled %" PRIu64 ":%" PRIu64
+		  " (%.1f %%, expected 75 %% within "
+		  "%.1f)",
+		  t->heavy, t->light, share * 100, (SHARE_TOLERANCE + chance) * 100);
+	cmd_judge(v, both >= 0.9 * (double)t->all,
+		  "place: %.1f %% of %" PRIu64 " samples are in the two loops (at least 90 %%)",
+		  t->all ? both * 100 / (double)t->all : 0, t->all);
+	cmd_judge(v, both > 0 && !t->off,
+		  "boundaries: %" PRIu64 " samples are not at the begin of an instruction", t->off);
 }
 
 static void judge_identity(struct verdict *v, const struct profile *p)
@@ -182,18 +164,21 @@ static void judge_identity(struct verdict *v, const struct profile *p)
 		number = instance->number;
 		found++;
 	}
-	say(v, found == 2 && told_apart,
-	    "identity: %zu instances, of one program in two processes (2 expected)", found);
+	cmd_judge(v, found == 2 && told_apart,
+		  "identity: %zu instances, of one program in two processes (2 expected)", found);
 }
 
-static void judge_count(struct verdict *v, const struct profile *p, const struct tally *t,
-			double cpu_s)
+static void judge_count(struct verdict *v, const struct profile *p, const struct tally *t)
 {
+	struct rusage used = { 0 };
+	getrusage(RUSAGE_CHILDREN, &used);
+	double cpu_s = (double)used.ru_utime.tv_sec + (double)used.ru_stime.tv_sec +
+		       1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 	double expected = cpu_s * p->hz;
 	double most = p->mode == PROFILE_TICK ? TICK_TOLERANCE : COUNT_TOLERANCE;
-	say(v, expected > 0 && fabs((double)t->all - expected) <= most * expected,
-	    "count: %" PRIu64 " samples, %.0f expected of %.2f s of CPU time at %g Hz", t->all,
-	    expected, cpu_s, p->hz);
+	cmd_judge(v, expected > 0 && fabs((double)t->all - expected) <= most * expected,
+		  "count: %" PRIu64 " samples, %.0f expected of %.2f s of CPU time at %g Hz",
+		  t->all, expected, cpu_s, p->hz);
 }
 
 /* ---- sampled ---- */
@@ -203,15 +188,6 @@ static int keep_slice(void *context, struct profile *slice, struct error *err)
 	(void)err;
 	profile_merge(context, slice);
 	return 0;
-}
-
-static double children_seconds(void)
-{
-	struct rusage used;
-	if (getrusage(RUSAGE_CHILDREN, &used))
-		return 0;
-	return (double)used.ru_utime.tv_sec + (double)used.ru_stime.tv_sec +
-	       1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
 static int sample_work(struct samples *s, struct launcher *launcher, const struct launch *launch,
@@ -283,8 +259,8 @@ static int test(void *options, const struct cmd_args *args, struct error *err)
 {
 	const struct selftest_options *o = options;
 	struct samples_options how = { .mode = PROFILE_CLOCK };
-	struct profile p = { 0 };
-	struct verdict v = { 0 };
+	SCOPED(profile_release) struct profile p = { 0 };
+	struct verdict v = { "ok ", "not ok " };
 	struct tally t = { .heavy_at = address_in_file(selftest_heavy),
 			   .light_at = address_in_file(selftest_light) };
 	long hz = SELFTEST_HZ;
@@ -295,12 +271,10 @@ static int test(void *options, const struct cmd_args *args, struct error *err)
 	if (o->frequency && strcmp(o->frequency, "tick") == 0) {
 		how.mode = PROFILE_TICK;
 	} else if (o->frequency && !integer_parse(o->frequency, 1, INT32_MAX, &hz)) {
-		char shown[64];
-		text_display(o->frequency, shown, sizeof shown);
 		return error_set(err, EXIT_USAGE,
 				 "profile selftest: --frequency wants samples a second or 'tick', "
 				 "not '%s'",
-				 shown);
+				 DISPLAYED(o->frequency, 64));
 	} else {
 		how.hz = (uint32_t)hz;
 	}
@@ -312,11 +286,10 @@ static int test(void *options, const struct cmd_args *args, struct error *err)
 		tally_up(&p, &t);
 		judge_shares(&v, &t);
 		judge_identity(&v, &p);
-		judge_count(&v, &p, &t, children_seconds());
+		judge_count(&v, &p, &t);
 	}
 	array_release(&t.heavy_code);
 	array_release(&t.light_code);
-	profile_release(&p);
 	return failed ? -1 : v.failed ? EXIT_CHECK : EXIT_DONE;
 }
 

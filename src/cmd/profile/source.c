@@ -43,14 +43,10 @@ static char *read_text(const char *path)
 {
 	struct stat st;
 	invoker_begin();
-	int fd = file_open_regular(path);
+	CLOSED int fd = file_open_regular(path);
 	invoker_end();
-	if (fd < 0)
-		return NULL;
-	bool small = fstat(fd, &st) == 0 && st.st_size <= FILE_MOST;
-	char *text = small ? file_read_from(fd) : NULL;
-	close(fd);
-	return text;
+	bool small = fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= FILE_MOST;
+	return small ? file_read_from(fd) : NULL;
 }
 
 static struct source_file *file_of(struct profile_sources *s, const char *path)

@@ -26,25 +26,16 @@ struct collecting {
 
 /* ---- what it says of itself ---- */
 
-static int64_t resident_bytes(void)
-{
-	char *text = file_read("/proc/self/statm"), *second = text ? strchr(text, ' ') : NULL;
-	int64_t pages = second ? strtoll(second, NULL, 10) : 0;
-	free(text);
-	return pages * sysconf(_SC_PAGESIZE);
-}
-
 static int64_t lab_bytes(const char *path)
 {
 	static const char *const parts[] = { "", "-wal" };
 	int64_t sum = 0;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-		struct strbuf name = { 0 };
+		SCOPED(strbuf_release) struct strbuf name = { 0 };
 		struct stat st;
 		strbuf_printf(&name, "%s%s", path, parts[i]);
 		if (stat(strbuf_text(&name), &st) == 0)
 			sum += st.st_size;
-		strbuf_release(&name);
 	}
 	return sum;
 }
@@ -53,14 +44,17 @@ static char *status_text(void *context, const char *trouble, bool running)
 {
 	const struct collecting *c = context;
 	const struct profile_recording *r = &c->recording;
+	FREED char *statm = file_read("/proc/self/statm");
+	const char *resident = statm ? strchr(statm, ' ') : NULL; /* in pages */
+	json_int_t rss_bytes = resident ? atoll(resident) * sysconf(_SC_PAGESIZE) : 0;
 	json_t *all = json_pack("{s:b, s:i, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 				"running", (int)running, "pid", (int)getpid(), "run",
 				(json_int_t)r->run.id, "since", json_date(r->run.started_at_ns),
 				"samples", (json_int_t)r->taken, "lost", (json_int_t)r->lost,
 				"slices", (json_int_t)r->slices, "stored", (json_int_t)r->stored,
 				"held", (json_int_t)r->held.slices.count, "dropped",
-				(json_int_t)r->dropped, "rss_bytes", (json_int_t)resident_bytes(),
-				"lab_bytes", (json_int_t)lab_bytes(lab_path(r->to.lab)));
+				(json_int_t)r->dropped, "rss_bytes", rss_bytes, "lab_bytes",
+				(json_int_t)lab_bytes(lab_path(r->to.lab)));
 	json_object_set_new(all, "name", json_text(r->run.name));
 	json_object_set_new(all, "lab", json_text(lab_path(r->to.lab)));
 	json_object_set_new(all, "error", json_text(*trouble ? trouble : NULL));
@@ -173,15 +167,13 @@ static int start(void *options, const struct cmd_args *args, struct error *err)
 
 int profile_start(struct lab_access *lab, int argc, char **argv)
 {
+	SCOPED(profile_options_release)
 	struct profile_options o = { PROFILE_OPTIONS, .lab = lab, .background = true };
-	spec_list specs = { 0 };
+	FREED spec_list specs = { 0 };
 	profile_record_specs(&specs, &o);
-	int code = cmd_run(
+	return cmd_run(
 		"tare profile start [OPTIONS]",
 		"Samples in the background until 'tare profile stop': one collector for each\n"
 		"user and lab.\n",
 		specs.items, argc, argv, start, &o);
-	profile_options_release(&o);
-	array_release(&specs);
-	return code;
 }

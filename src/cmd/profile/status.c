@@ -15,7 +15,7 @@ static void hint_at_others(struct lab_access *in, struct error *err)
 {
 	struct error none = ERROR_INIT;
 	struct lab *lab = lab_access_open(in, &none);
-	run_list runs = { 0 };
+	FREED run_list runs = { 0 };
 	if (lab)
 		lab_list_runs(lab, NULL, 0, &runs, NULL, &none);
 	for (size_t i = 0; i < runs.count; i++) {
@@ -27,7 +27,6 @@ static void hint_at_others(struct lab_access *in, struct error *err)
 				   run->id);
 		run_release(&runs.items[i]);
 	}
-	array_release(&runs);
 }
 
 /* "3 samples" */
@@ -38,13 +37,12 @@ static void print_count(long long count, const char *word)
 
 static void print_status(const json_t *all)
 {
-	char name[128], rss[32], lab[32], path[256];
-	text_display(control_text(all, "name"), name, sizeof name);
-	text_display(control_text(all, "lab"), path, sizeof path);
+	char rss[32], lab[32];
 	text_bytes((double)control_number(all, "rss_bytes"), rss, sizeof rss);
 	text_bytes((double)control_number(all, "lab_bytes"), lab, sizeof lab);
-	printf("running: run %lld '%s', pid %lld, since %s\n", control_number(all, "run"), name,
-	       control_number(all, "pid"), control_text(all, "since"));
+	printf("running: run %lld '%s', pid %lld, since %s\n", control_number(all, "run"),
+	       DISPLAYED(control_text(all, "name"), 128), control_number(all, "pid"),
+	       control_text(all, "since"));
 	printf("  ");
 	print_count(control_number(all, "samples"), "sample");
 	printf(", %lld lost; ", control_number(all, "lost"));
@@ -54,7 +52,7 @@ static void print_status(const json_t *all)
 		printf(", %lld held", control_number(all, "held"));
 	if (control_number(all, "dropped"))
 		printf(", %lld dropped", control_number(all, "dropped"));
-	printf("\n  memory %s; lab %s, %s\n", rss, lab, path);
+	printf("\n  memory %s; lab %s, %s\n", rss, lab, DISPLAYED(control_text(all, "lab"), 256));
 	if (*control_text(all, "error")) {
 		char error[512];
 		text_display(control_text(all, "error"), error, sizeof error);
@@ -71,11 +69,9 @@ struct ask_options {
 static json_t *ask(const struct ask_options *o, const char *word, const struct cmd_args *args,
 		   struct error *err)
 {
-	char shown[100];
 	if (args->operands.count) {
-		text_display(args->operands.items[0], shown, sizeof shown);
 		error_set(err, EXIT_USAGE, "%s takes no operands, but was given '%s'",
-			  args->argv[0], shown);
+			  args->argv[0], DISPLAYED(args->operands.items[0], 100));
 		return NULL;
 	}
 	json_t *all = control_ask_lab(CONTROL_PROFILE, o->lab, word, err);
@@ -116,9 +112,7 @@ static int stop(void *options, const struct cmd_args *args, struct error *err)
 		error_set(err, EXIT_ENVIRONMENT, "stopped; of run %lld not all is in the lab: %s",
 			  run, control_text(all, "error"));
 	} else if (!o->quiet) {
-		char name[128];
-		text_display(control_text(all, "name"), name, sizeof name);
-		printf("stopped: run %lld '%s', ", run, name);
+		printf("stopped: run %lld '%s', ", run, DISPLAYED(control_text(all, "name"), 128));
 		print_count(control_number(all, "samples"), "sample");
 		printf(" in ");
 		print_count(control_number(all, "stored"), "slice");

@@ -63,11 +63,8 @@ static void come(struct burst_collector *c, struct burst_record r)
 
 static int note(void *context, void *data, size_t size)
 {
-	struct burst_record r;
-	if (size < sizeof r)
-		return 0;
-	memcpy(&r, data, sizeof r);
-	come(context, r);
+	if (size >= sizeof(struct burst_record))
+		come(context, *(const struct burst_record *)data);
 	return 0;
 }
 

@@ -92,28 +92,22 @@ static void has_ended(struct detours *d)
 
 /* ---- the thread of a CPU ---- */
 
-static int take_place(struct watcher *w)
-{
-	cpu_set_t one;
-	CPU_ZERO(&one);
-	CPU_SET(w->cpu, &one);
-	struct sched_param param = { .sched_priority = w->all->priority };
-	if (sched_setaffinity(0, sizeof one, &one) != 0 ||
-	    (w->all->priority && sched_setscheduler(0, SCHED_FIFO, &param) != 0))
-		return errno;
-	return 0;
-}
-
 static void *watch(void *argument)
 {
 	struct watcher *w = argument;
 	struct detours *d = w->all;
+	struct sched_param param = { .sched_priority = d->priority };
+	cpu_set_t one;
 	char name[16];
+	CPU_ZERO(&one);
+	CPU_SET(w->cpu, &one);
 	snprintf(name, sizeof name, "tare-loop/%u", w->cpu % 10000);
 	pthread_setname_np(pthread_self(), name);
 	w->tid = (int32_t)syscall(SYS_gettid);
-	w->failed = take_place(w);
-	if (!w->failed)
+	if (sched_setaffinity(0, sizeof one, &one) != 0 ||
+	    (d->priority && sched_setscheduler(0, SCHED_FIFO, &param) != 0))
+		w->failed = errno;
+	else
 		loop_calibrate(&w->loop, &w->turn);
 	has_ended(d);
 	for (uint32_t round = 0;;) {
@@ -265,11 +259,9 @@ int detours_open(struct detours **out, const struct detours_options *options, st
 		w->threshold_ns = wanted_threshold(w, options);
 		double step_ns = w->turn.step / d->ticks_per_ns;
 		if ((double)w->threshold_ns < step_ns || !w->threshold_ns) {
-			char shown[32];
-			text_duration(step_ns, 3, shown, sizeof shown);
 			error_set(err, EXIT_USAGE,
 				  "the threshold of %llu ns is below the step of the clock, %s",
-				  (unsigned long long)w->threshold_ns, shown);
+				  (unsigned long long)w->threshold_ns, AS_DURATION(step_ns, 3));
 			error_hint(err, "'--threshold auto' finds one that fits");
 			detours_close(d);
 			return -1;
@@ -321,22 +313,14 @@ const char *detours_not_seen(const struct detours *d)
 	return strbuf_text(&d->not_seen);
 }
 
-static bool steal_told(const struct detours *d)
-{
-#ifdef TARE_BPF
-	return d->kernel && detour_kernel_tells_steal(d->kernel);
-#else
-	(void)d;
-	return false;
-#endif
-}
-
 void detours_describe(const struct detours *d, struct noise *n)
 {
 	n->realtime = d->priority > 0;
 	n->priority = d->priority;
 	n->kernel = d->kernel != NULL;
-	n->steal_told = steal_told(d);
+#ifdef TARE_BPF
+	n->steal_told = d->kernel && detour_kernel_tells_steal(d->kernel);
+#endif
 	for (size_t i = 0; i < d->count && i < n->cpus.count; i++) {
 		const struct watcher *w = &d->watchers[i];
 		struct noise_cpu *c = &n->cpus.items[i];
@@ -377,15 +361,6 @@ static void fill_round(struct detours *d, size_t index)
 	};
 }
 
-/* used: the share of the room for events that the last round needed. */
-static void fit_rounds(struct detours *d, double used)
-{
-	if (used > 0.5 && d->round_ns / 2 > ROUND_LEAST_NS)
-		d->most_ns = d->round_ns / 2;
-	else if (used < 0.1 && d->most_ns < UINT64_MAX / 2)
-		d->most_ns *= 2;
-}
-
 int detours_round(struct detours *d, uint64_t ns, const struct detour_round **rounds,
 		  struct error *err)
 {
@@ -398,7 +373,7 @@ int detours_round(struct detours *d, uint64_t ns, const struct detour_round **ro
 	__atomic_add_fetch(&d->round, 1, __ATOMIC_SEQ_CST);
 	futex_wake(&d->round);
 	wait_for_all(d);
-	double used = 0;
+	double used = 0; /* the share of the room for events that this round needed */
 #ifdef TARE_BPF
 	if (d->kernel)
 		detour_kernel_end(d->kernel);
@@ -417,7 +392,10 @@ int detours_round(struct detours *d, uint64_t ns, const struct detour_round **ro
 	if (d->kernel)
 		detour_kernel_name(d->kernel, d->rounds, d->count);
 #endif
-	fit_rounds(d, used);
+	if (used > 0.5 && d->round_ns / 2 > ROUND_LEAST_NS)
+		d->most_ns = d->round_ns / 2;
+	else if (used < 0.1 && d->most_ns < UINT64_MAX / 2)
+		d->most_ns *= 2;
 	*rounds = d->rounds;
 	for (size_t i = 0; i < d->count; i++)
 		if (d->watchers[i].loop.moved) {

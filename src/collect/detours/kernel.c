@@ -119,15 +119,6 @@ static void read_symbols(struct detour_kernel *k)
 	array_sort(&k->symbols, by_address);
 }
 
-static uint32_t room_for(size_t cpus)
-{
-	uint32_t room = ROOM_MOST;
-	while (room > ROOM_LEAST &&
-	       (uint64_t)room * cpus * sizeof(struct trace_event) > MEMORY_MOST)
-		room /= 2;
-	return room;
-}
-
 static int load(struct detour_kernel *k, struct error *err)
 {
 	bpf_map__set_max_entries(k->skel->maps.slots, (uint32_t)k->cpu_count);
@@ -174,7 +165,9 @@ int detour_kernel_open(struct detour_kernel **out, const uint32_t *cpus, size_t 
 	struct detour_kernel *k = xcalloc(1, sizeof *k);
 	int64_t from_rq = 0;
 	k->cpu_count = count;
-	k->room = room_for(count);
+	k->room = ROOM_MOST;
+	while (k->room > ROOM_LEAST && (uint64_t)k->room * count * sizeof *k->events > MEMORY_MOST)
+		k->room /= 2;
 	k->steal = kernel_steal(btf, &from_rq);
 	k->skel = noise_bpf__open();
 	int failed = !k->skel;
@@ -263,9 +256,12 @@ static void sort_events(struct trace_event *e, size_t count)
 	}
 }
 
-static void name_function(struct detour_kernel *k, uint64_t address, uint32_t number)
+static uint32_t function_at(struct detour_kernel *k, uint64_t address)
 {
-	struct trace_name n = { .cause = TRACE_NAMES_WORK, .source = number };
+	for (size_t i = 0; i < k->functions.count; i++)
+		if (k->functions.items[i] == address)
+			return (uint32_t)i;
+	struct trace_name n = { .cause = TRACE_NAMES_WORK, .source = (uint32_t)k->functions.count };
 	struct symbol wanted = { .address = address };
 	const struct symbol *found = k->symbols.count
 					     ? bsearch(&wanted, k->symbols.items, k->symbols.count,
@@ -276,16 +272,8 @@ static void name_function(struct detour_kernel *k, uint64_t address, uint32_t nu
 	else
 		snprintf(n.name, sizeof n.name, "%#" PRIx64, address);
 	array_push(&k->names, n);
-}
-
-static uint32_t function_at(struct detour_kernel *k, uint64_t address)
-{
-	for (size_t i = 0; i < k->functions.count; i++)
-		if (k->functions.items[i] == address)
-			return (uint32_t)i;
 	array_push(&k->functions, address);
-	name_function(k, address, (uint32_t)(k->functions.count - 1));
-	return (uint32_t)(k->functions.count - 1);
+	return n.source;
 }
 
 double detour_kernel_take(struct detour_kernel *k, size_t index, struct detour_round *round)

@@ -39,26 +39,6 @@ static int on_request(void *context, void *data, size_t size)
 	return 0;
 }
 
-static int refused(int number, struct error *err)
-{
-	return kernel_refused("the requests of all processes to block devices",
-			      "programs for block devices", number, err);
-}
-
-static int load(struct devices *d, struct error *err)
-{
-	d->skel = devices_bpf__open();
-	if (!d->skel)
-		return refused(errno, err);
-	int failed = devices_bpf__load(d->skel);
-	if (!failed)
-		failed = devices_bpf__attach(d->skel);
-	if (failed)
-		return refused(-failed, err);
-	d->ring = ring_buffer__new(bpf_map__fd(d->skel->maps.ring), on_request, d, NULL);
-	return d->ring ? 0 : refused(errno, err);
-}
-
 int devices_open(struct devices **out, struct error *err)
 {
 	*out = NULL;
@@ -73,7 +53,15 @@ int devices_open(struct devices **out, struct error *err)
 		return error_set(err, EXIT_ENVIRONMENT,
 				 "this is a container: its pids are not the kernel's");
 	struct devices *d = xcalloc(1, sizeof *d);
-	if (load(d, err)) {
+	d->skel = devices_bpf__open();
+	int failed = d->skel ? devices_bpf__load(d->skel) : -errno;
+	if (!failed)
+		failed = devices_bpf__attach(d->skel);
+	if (!failed)
+		d->ring = ring_buffer__new(bpf_map__fd(d->skel->maps.ring), on_request, d, NULL);
+	if (failed || !d->ring) {
+		kernel_refused("the requests of all processes to block devices",
+			       "programs for block devices", failed ? -failed : errno, err);
 		devices_close(d);
 		return -1;
 	}

@@ -22,12 +22,6 @@ static bool is_among(pid_t id, const pid_t *ids, size_t count)
 	return false;
 }
 
-static bool is_own(const struct device_request *r, const struct devices_owner *o)
-{
-	return r->tid && (is_among(r->tid, o->tids, o->tid_count) ||
-			  is_among(r->tgid, o->tgids, o->tgid_count));
-}
-
 static struct device_use *use_of(device_use_list *uses, uint32_t device)
 {
 	for (size_t i = 0; i < uses->count; i++)
@@ -128,7 +122,8 @@ void device_requests_share(const struct device_request *requests, size_t count, 
 		uint64_t until = end_of(r, &usual);
 		if (r->begin_ns >= end_ns || until <= begin_ns)
 			continue;
-		bool own = is_own(r, owner);
+		bool own = r->tid && (is_among(r->tid, owner->tids, owner->tid_count) ||
+				      is_among(r->tgid, owner->tgids, owner->tgid_count));
 		struct device_use *u = use_of(into, r->device);
 		count_request(u, r, own);
 		u->untold += (r->flags & DEVICE_UNTOLD) != 0;

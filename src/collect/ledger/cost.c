@@ -84,6 +84,7 @@ static double yields(uint32_t *active)
 	return ns;
 }
 
+/* A byte goes out and one comes back. */
 static double answer_batch(void *context)
 {
 	const int *ends = context;
@@ -125,28 +126,17 @@ static double answers(uint32_t *active)
 	return ns;
 }
 
-static double packet_batch(void *context)
-{
-	int fd = *(int *)context;
-	char byte = 0;
-	uint64_t begin = clock_monotonic_ns();
-	for (int i = 0; i < PER_BATCH; i++)
-		if (send(fd, &byte, 1, MSG_DONTWAIT) != 1 || recv(fd, &byte, 1, MSG_DONTWAIT) != 1)
-			return -1;
-	return (double)(clock_monotonic_ns() - begin) / PER_BATCH;
-}
-
 /* To itself, over the loopback device, which delivers in a soft interrupt: two events a packet. */
 static double packets(uint32_t *active)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), ends[] = { fd, fd };
 	struct sockaddr_in self = { .sin_family = AF_INET,
 				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t length = sizeof self;
 	bool works = fd >= 0 && bind(fd, (struct sockaddr *)&self, sizeof self) == 0 &&
 		     getsockname(fd, (struct sockaddr *)&self, &length) == 0 &&
 		     connect(fd, (struct sockaddr *)&self, sizeof self) == 0;
-	double ns = works ? added_ns(active, packet_batch, &fd) : 0;
+	double ns = works ? added_ns(active, answer_batch, ends) : 0;
 	if (fd >= 0)
 		close(fd);
 	return ns;

@@ -239,23 +239,17 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 	return 0;
 }
 
-static void connect_edges(struct ledger_keeper *k)
-{
-	const struct bpf_program *p = bpf_object__find_program_by_name(k->object, "ledger_edge");
-	uint32_t first = 0;
-	int fd = bpf_program__fd(p);
-	if (fd < 0 || bpf_map_update_elem(bpf_map__fd(map_of(k, "edges")), &first, &fd, BPF_ANY))
-		for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
-			if (lacks[i].net)
-				note_unseen(k, lacks[i].what, true);
-}
-
 int ledger_keeper_attach(struct ledger_keeper *k, int ends, struct bpf_link **link,
 			 struct error *err)
 {
-	struct bpf_program *p;
+	struct bpf_program *p = bpf_object__find_program_by_name(k->object, "ledger_edge");
 	uint32_t first = 0;
-	connect_edges(k);
+	int edge = bpf_program__fd(p);
+	if (edge < 0 ||
+	    bpf_map_update_elem(bpf_map__fd(map_of(k, "edges")), &first, &edge, BPF_ANY))
+		for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
+			if (lacks[i].net)
+				note_unseen(k, lacks[i].what, true);
 	bpf_object__for_each_program(p, k->object)
 	{
 		/* the program that those of interrupts hand on to is not attached itself */
@@ -422,21 +416,6 @@ void ledger_keeper_stop(struct ledger_keeper *k)
 
 /* ---- names ---- */
 
-static void name_occupant(const struct ledger_keeper *k, uint32_t id, struct resolved *r)
-{
-	if (id & OCCUPANT_SUBJECT || id == OCCUPANT_UNLISTED) {
-		snprintf(r->name, sizeof r->name, "itself");
-	} else if (id & OCCUPANT_OTHER) {
-		const struct ledger_outsider *o = &k->others[(id & OCCUPANT_INDEX) % LEDGER_OTHERS];
-		char name[17];
-		daemon_name(o->comm, name);
-		snprintf(r->name, sizeof r->name, "%s", o->tgid == getpid() ? "tare" : name);
-		r->pid = o->tgid;
-	} else {
-		snprintf(r->name, sizeof r->name, "several");
-	}
-}
-
 static const struct resolved *resolve(struct ledger_keeper *k, uint32_t key)
 {
 	for (size_t i = 0; i < k->resolved.count; i++)
@@ -444,9 +423,19 @@ static const struct resolved *resolve(struct ledger_keeper *k, uint32_t key)
 			return &k->resolved.items[i];
 	struct resolved r = { .key = key };
 	uint32_t id = key & 0xffffff;
+	const struct ledger_outsider *o = &k->others[(id & OCCUPANT_INDEX) % LEDGER_OTHERS];
+	char name[17];
 	switch (key >> 24) {
 	case LEDGER_QUEUED:
-		name_occupant(k, id, &r);
+		if (id & OCCUPANT_SUBJECT || id == OCCUPANT_UNLISTED) {
+			snprintf(r.name, sizeof r.name, "itself");
+		} else if (id & OCCUPANT_OTHER) {
+			daemon_name(o->comm, name);
+			snprintf(r.name, sizeof r.name, "%s", o->tgid == getpid() ? "tare" : name);
+			r.pid = o->tgid;
+		} else {
+			snprintf(r.name, sizeof r.name, "several");
+		}
 		break;
 	case LEDGER_IRQ:
 	case LEDGER_SOFTIRQ:
@@ -608,43 +597,32 @@ static void add_outsider(struct ledger *l, const struct ledger_outsider *o)
 		into->longest_ns = o->longest_ns;
 }
 
-static void take_crowd(struct ledger_keeper *k, struct ledger *l)
-{
-	char key[16], *previous = NULL;
-	struct ledger_outsider o;
-	while (k->control->crowded && bpf_map_get_next_key(k->crowd_map, previous, key) == 0) {
-		if (bpf_map_lookup_elem(k->crowd_map, key, &o) == 0)
-			add_outsider(l, &o);
-		previous = key;
-	}
-}
-
-static void add_burst(struct ledger_other *o, uint64_t begin, uint64_t end)
-{
-	if (end <= begin)
-		return;
-	o->ns += end - begin;
-	o->bursts++;
-	if (end - begin > o->longest_ns)
-		o->longest_ns = end - begin;
-}
-
 static void take_others(struct ledger_keeper *k, struct ledger *l)
 {
 	uint32_t count = used(k->control->others_used, LEDGER_OTHERS);
 	for (uint32_t i = 1; i <= count; i++)
 		add_outsider(l, &k->others[i]);
-	take_crowd(k, l);
+	char key[16], *previous = NULL;
+	struct ledger_outsider one;
+	while (k->control->crowded && bpf_map_get_next_key(k->crowd_map, previous, key) == 0) {
+		if (bpf_map_lookup_elem(k->crowd_map, key, &one) == 0)
+			add_outsider(l, &one);
+		previous = key;
+	}
 	/* whoever still had a CPU when tare looked */
 	for (int c = 0; c < k->cpu_count; c++) {
 		const struct ledger_cpu *cpu = &k->cpus[c];
 		if (cpu->generation != k->control->generation || !(cpu->occupant & OCCUPANT_OTHER))
 			continue;
-		const struct ledger_outsider *o =
-			&k->others[(cpu->occupant & OCCUPANT_INDEX) % LEDGER_OTHERS];
 		uint64_t begin = cpu->turn_ns > l->begin_ns ? cpu->turn_ns : l->begin_ns;
-		if (begin < l->end_ns)
-			add_burst(other_of(l, o), begin, l->end_ns);
+		if (begin >= l->end_ns)
+			continue;
+		struct ledger_other *o =
+			other_of(l, &k->others[(cpu->occupant & OCCUPANT_INDEX) % LEDGER_OTHERS]);
+		o->ns += l->end_ns - begin;
+		o->bursts++;
+		if (l->end_ns - begin > o->longest_ns)
+			o->longest_ns = l->end_ns - begin;
 	}
 }
 
@@ -694,22 +672,6 @@ static void move_share(uint64_t *wall, enum ledger_cause from, enum ledger_cause
 	wall[to] += ns;
 }
 
-/* Makes up for a few ns that were lost or counted twice in a race. */
-static void balance(uint64_t *wall, uint64_t life)
-{
-	uint64_t sum = 0;
-	int most = LEDGER_RUN;
-	for (int cause = 0; cause < LEDGER_CAUSES; cause++) {
-		sum += wall[cause];
-		if (wall[cause] > wall[most])
-			most = cause;
-	}
-	if (sum <= life)
-		wall[LEDGER_RUN] += life - sum;
-	else
-		wall[most] -= sum - life < wall[most] ? sum - life : wall[most];
-}
-
 static enum ledger_cause state_of_all(const struct ledger_control *c)
 {
 #define IF_ANY(cause)               \
@@ -742,8 +704,19 @@ static void take_wall(const struct ledger_keeper *k, struct ledger *l)
 			wall[LEDGER_RUN] -= ns;
 			wall[cause] += ns;
 		}
+	/* make up for a few ns that were lost or counted twice in a race */
+	uint64_t sum = 0, life = l->end_ns - l->begin_ns;
+	int most = LEDGER_RUN;
+	for (int cause = 0; cause < LEDGER_CAUSES; cause++) {
+		sum += wall[cause];
+		if (wall[cause] > wall[most])
+			most = cause;
+	}
+	if (sum <= life)
+		wall[LEDGER_RUN] += life - sum;
+	else
+		wall[most] -= sum - life < wall[most] ? sum - life : wall[most];
 	const uint64_t *all = l->subject.ns;
-	balance(wall, l->end_ns - l->begin_ns);
 	double fault_other = (double)c->fault_other_ns;
 	double other = (double)all[LEDGER_IO_OTHER] - fault_other;
 	double own = (double)all[LEDGER_IO], idle = (double)all[LEDGER_IO_IDLE];

@@ -139,20 +139,6 @@ static void read_caches(const struct reader *r)
 	}
 }
 
-/* The distinct values of one file over all frequency policies. */
-static void read_policies(const struct reader *r, const word_list *policies, const char *key,
-			  const char *file)
-{
-	SCOPED(strbuf_release) struct strbuf list = { 0 };
-	for (size_t i = 0; i < policies->count; i++) {
-		FREED char *text = reader_line(r, CPUS "/cpufreq/%s/%s", policies->items[i], file);
-		if (text && *text)
-			list_add(&list, text);
-	}
-	if (list.length)
-		machine_set(r->into, key, list.text);
-}
-
 static void read_turbo(const struct reader *r)
 {
 	static const struct {
@@ -189,8 +175,18 @@ static void read_frequency(const struct reader *r)
 	};
 	SCOPED(words_release) word_list policies = { 0 };
 	reader_names(r, CPUS "/cpufreq", "policy", &policies);
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-		read_policies(r, &policies, files[i].key, files[i].file);
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		/* the distinct values over all policies */
+		SCOPED(strbuf_release) struct strbuf list = { 0 };
+		for (size_t k = 0; k < policies.count; k++) {
+			FREED char *text = reader_line(r, CPUS "/cpufreq/%s/%s", policies.items[k],
+						       files[i].file);
+			if (text && *text)
+				list_add(&list, text);
+		}
+		if (list.length)
+			machine_set(r->into, files[i].key, list.text);
+	}
 	if (!policies.count && reader_exists(r, CPUS "/cpu0"))
 		machine_set(r->into, "cpu.frequency.driver", "none");
 	read_turbo(r);

@@ -214,23 +214,6 @@ static const struct {
 	{ "irq.workqueue_affinity", "/sys/devices/virtual/workqueue/cpumask", LINE },
 };
 
-static void set_file(const struct reader *r, const char *key, const char *path, enum form form)
-{
-	FREED char *text = reader_line(r, "%s", path);
-	if (!text)
-		return;
-	char *open = form == CHOSEN ? strchr(text, '[') : NULL;
-	char *close = open ? strchr(open, ']') : NULL;
-	if (close) {
-		*close = '\0';
-		machine_set(r->into, key, open + 1);
-	} else if (*text) {
-		machine_set(r->into, key, text);
-	} else if (form == NONE) {
-		machine_set(r->into, key, "none");
-	}
-}
-
 /* What exists or does not: known as long as its parent can be seen. */
 static void read_presence(const struct reader *r)
 {
@@ -313,7 +296,7 @@ static void read_config(const struct reader *r)
 						"VIRT_CPU_ACCOUNTING_GEN",
 						"FTRACE" };
 	const char *release = machine_get(r->into, "kernel.release");
-	char *text = release ? reader_text(r, "/boot/config-%s", release) : NULL;
+	FREED char *text = release ? reader_text(r, "/boot/config-%s", release) : NULL;
 	if (!text || !*text) {
 		free(text);
 		text = config_unpacked(r);
@@ -337,7 +320,6 @@ static void read_config(const struct reader *r)
 			list_add(&list, features[i]);
 	if (list.length)
 		machine_set(r->into, "kernel.features", list.text);
-	free(text);
 }
 
 static void read_software(const struct reader *r)
@@ -368,8 +350,15 @@ static void read_software(const struct reader *r)
 void machine_read_from(const char *root, struct machine *into)
 {
 	struct reader r = { root, *root == '\0', into };
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-		set_file(&r, files[i].key, files[i].path, files[i].form);
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		FREED char *text = reader_line(&r, "%s", files[i].path);
+		char *open = text && files[i].form == CHOSEN ? strchr(text, '[') : NULL;
+		char *close = open ? strchr(open, ']') : NULL;
+		if (close)
+			*close = '\0';
+		if (text && (*text || files[i].form == NONE))
+			machine_set(into, files[i].key, close ? open + 1 : *text ? text : "none");
+	}
 	/* kernels without CPU isolation have no such file, or one that says "(null)" */
 	const char *nohz = machine_get(r.into, "cpu.nohz_full");
 	if (nohz && strstr(nohz, "null"))

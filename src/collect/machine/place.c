@@ -231,6 +231,13 @@ static void read_disk(const struct reader *r, const char *name)
 		      { "read_ahead_kb", "queue/read_ahead_kb" },
 		      { "write_cache", "queue/write_cache" },
 		      { "requests", "queue/nr_requests" } };
+	long sectors = 0, removable = 0;
+	reader_number(r, &sectors, "/sys/block/%s/size", name);
+	reader_number(r, &removable, "/sys/block/%s/removable", name);
+	/* a stick that is plugged in does not make it another machine */
+	if (sectors <= 0 || removable || strncmp(name, "loop", 4) == 0 ||
+	    strncmp(name, "ram", 3) == 0 || strncmp(name, "zram", 4) == 0)
+		return;
 	char key[128];
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
 		FREED char *text = reader_line(r, "/sys/block/%s/%s", name, files[i].file);
@@ -245,26 +252,8 @@ static void read_disk(const struct reader *r, const char *name)
 	snprintf(key, sizeof key, "disk.%.64s.scheduler", name);
 	if (text && *text)
 		machine_set(r->into, key, chosen ? chosen + 1 : text);
-	long sectors;
 	snprintf(key, sizeof key, "disk.%.64s.size_mib", name);
-	if (reader_number(r, &sectors, "/sys/block/%s/size", name))
-		machine_setf(r->into, key, "%ld", sectors / 2048);
-}
-
-static void read_disks(const struct reader *r)
-{
-	SCOPED(words_release) word_list disks = { 0 };
-	reader_names(r, "/sys/block", "", &disks);
-	for (size_t i = 0; i < disks.count; i++) {
-		const char *name = disks.items[i];
-		long sectors = 0, removable = 0;
-		reader_number(r, &sectors, "/sys/block/%s/size", name);
-		reader_number(r, &removable, "/sys/block/%s/removable", name);
-		/* a stick that is plugged in does not make it another machine */
-		if (sectors > 0 && !removable && strncmp(name, "loop", 4) != 0 &&
-		    strncmp(name, "ram", 3) != 0 && strncmp(name, "zram", 4) != 0)
-			read_disk(r, name);
-	}
+	machine_setf(r->into, key, "%ld", sectors / 2048);
 }
 
 struct mount {
@@ -336,7 +325,10 @@ void read_place(const struct reader *r)
 	if (reader_link(r, link, sizeof link, "/proc/self/ns/pid")) /* PROC_PID_INIT_INO */
 		machine_set(r->into, "system.pid_namespace",
 			    strcmp(link, "pid:[4026531836]") == 0 ? "initial" : "own");
-	read_disks(r);
+	SCOPED(words_release) word_list disks = { 0 };
+	reader_names(r, "/sys/block", "", &disks);
+	for (size_t i = 0; i < disks.count; i++)
+		read_disk(r, disks.items[i]);
 	read_directory(r);
 	read_container(r);
 	read_cgroup(r);

@@ -165,15 +165,6 @@ static double widest_cm(const chart_ticks *t, size_t columns)
 
 #define MOST_SQUARE_CM 12
 
-static double height_of(const struct chart *c, const struct chart_look *look,
-			const struct layout *l)
-{
-	double height = c->square ? fmin(l->width, MOST_SQUARE_CM) : c->height_cm;
-	if (look->height_cm > 0)
-		return look->height_cm;
-	return l->key_rows > 1 ? height + KEY_LINE_CM * (double)(l->key_rows - 1) : height;
-}
-
 /* The numbers of x in what y leaves. */
 static void lay_across(const struct chart *c, struct layout *l)
 {
@@ -203,7 +194,11 @@ static void layout_of(const struct chart *c, const struct chart_look *look, stru
 	double columns = NAMES_SHARE * l->width / CHARACTER_CM;
 	l->columns = (size_t)fmin(fmax(columns, LEAST_COLUMNS), MOST_COLUMNS);
 	l->key_rows = key_rows_of(c, l->width, look->format);
-	l->height = height_of(c, look, l);
+	l->height = c->square ? fmin(l->width, MOST_SQUARE_CM) : c->height_cm;
+	if (look->height_cm > 0)
+		l->height = look->height_cm;
+	else if (l->key_rows > 1)
+		l->height += KEY_LINE_CM * (double)(l->key_rows - 1);
 	if (l->key_rows)
 		l->top_cm = fmin((look->format == CHART_SVG ? 3 : 2) * EDGE_CM +
 					 KEY_LINE_CM * (double)l->key_rows +

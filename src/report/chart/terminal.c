@@ -36,22 +36,18 @@ static int exponent(double x)
 	return (int)floor(log10(x) + 1e-9);
 }
 
-static struct axis log_axis(double low, double high, bool time)
-{
-	struct axis a = { .log = true, .time = time, .low = 0, .high = 1 };
-	if (low > 0 && isfinite(high) && high >= low) {
-		a.low = log10(low);
-		a.high = fmax(log10(high), a.low + 1e-3);
-	}
-	return a;
-}
-
 /* Three digits of what lies between the ends. */
 static struct axis axis_of(double low, double high, bool time, bool log)
 {
 	struct axis a = { .low = low, .high = high, .unit = 1, .suffix = "" };
-	if (log)
-		return log_axis(low, high, time);
+	if (log) {
+		a = (struct axis){ .log = true, .time = time, .low = 0, .high = 1 };
+		if (low > 0 && isfinite(high) && high >= low) {
+			a.low = log10(low);
+			a.high = fmax(log10(high), a.low + 1e-3);
+		}
+		return a;
+	}
 	if (!isfinite(high - low)) {
 		a.low = 0;
 		a.high = 1;
@@ -208,11 +204,6 @@ static void draw(struct area *a, double x, double y, bool marked, char sign)
 	else if (right)
 		c->outside = right > 0 ? '>' : '<';
 	a->drawn++;
-}
-
-static bool is_shared(const struct cell *c)
-{
-	return c->sign == '*' && !c->outside;
 }
 
 static void put_cell(const struct cell *c, const struct area *a, bool ascii, bool colour,
@@ -411,7 +402,7 @@ bool chart_points_text(const struct chart *c, const struct chart_screen *s, stru
 	put_x_axis(&a, left, c->x.name, s->ascii, out);
 	style_finish(&(struct style){ .ascii = s->ascii }, out, from);
 	for (size_t i = 0; i < a.columns * a.lines; i++)
-		shared |= is_shared(&a.cells[i]);
+		shared |= a.cells[i].sign == '*' && !a.cells[i].outside;
 	xfree(a.cells);
 	return shared;
 }

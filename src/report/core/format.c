@@ -96,6 +96,20 @@ void format_ns(double ns, char out[WORDS])
 	snprintf(out, WORDS, "%s%s%s", text, space ? NO_BREAK : "", space ? space + 1 : "");
 }
 
+struct words format_words(void (*format)(double, char[WORDS]), double value)
+{
+	struct words made;
+	format(value, made.text);
+	return made;
+}
+
+struct words format_decimals(void (*format)(double, int, char[WORDS]), double value, int decimals)
+{
+	struct words made;
+	format(value, decimals, made.text);
+	return made;
+}
+
 void format_percent(double fraction, char out[WORDS])
 {
 	double percent = fraction * 100;

@@ -54,6 +54,18 @@ void format_exact(double value, char out[WORDS]);
 /* ISO 8601 in UTC with milliseconds: "2026-11-15T09:12:33.123Z". */
 void format_iso8601(int64_t realtime_ns, char out[WORDS]);
 
+/* A figure as an argument of one call: AS_NS(x). */
+#define AS_WORDS(format, value) (format_words(format, value).text)
+#define AS_NS(ns) AS_WORDS(format_ns, ns)
+#define AS_PERCENT(fraction) AS_WORDS(format_percent, fraction)
+#define AS_POINTS(fraction, decimals) (format_decimals(format_points, fraction, decimals).text)
+#define AS_SHARE(fraction) (format_decimals(format_share, fraction, 2).text)
+struct words {
+	char text[WORDS];
+};
+struct words format_words(void (*format)(double, char[WORDS]), double value);
+struct words format_decimals(void (*format)(double, int, char[WORDS]), double value, int decimals);
+
 /* A copy that prints on one line (text_display() without a limit). The caller frees it. */
 char *display_copy(const char *s);
 /* Cuts s (valid UTF-8) to `columns`, with "…" at its end. put_middle() cuts the middle, for texts

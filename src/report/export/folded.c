@@ -16,14 +16,6 @@ struct folded {
 	ARRAY(struct folded_line) lines;
 };
 
-/* A number behind a blank at the end of a line is a count: readers would take it for a second one.
- */
-static bool ends_as_count(const char *text)
-{
-	const char *blank = strrchr(text, ' ');
-	return blank && blank[1] && strspn(blank + 1, "0123456789.") == strlen(blank + 1);
-}
-
 /* ';' separates, and a line is a line: ';' becomes ':' as stackcollapse-perf.pl has it, what cannot
  * be printed \xNN. */
 static void put_name(struct strbuf *line, const char *name)
@@ -34,8 +26,10 @@ static void put_name(struct strbuf *line, const char *name)
 	for (char *c = shown; *c; c++)
 		if (*c == ';')
 			*c = ':';
-	if (ends_as_count(shown))
-		*strrchr(shown, ' ') = '_';
+	/* readers would take a number behind the last blank for a second count */
+	char *blank = strrchr(shown, ' ');
+	if (blank && blank[1] && strspn(blank + 1, "0123456789.") == strlen(blank + 1))
+		*blank = '_';
 	strbuf_puts(line, *shown ? shown : "?");
 }
 

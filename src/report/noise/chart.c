@@ -81,8 +81,8 @@ int chart_noise(struct chart *c, const struct noise_view *v, const struct noise_
 
 int chart_sources(struct chart *c, const struct noise_view *v, size_t most, struct error *err)
 {
-	struct noise_cpu all;
-	struct noise_rows rows;
+	SCOPED(noise_cpu_release) struct noise_cpu all;
+	SCOPED(noise_rows_release) struct noise_rows rows;
 	double top = 0;
 	const char *columns = "row\tns_per_s\tcount\ttotal_ns\tname";
 	chart_say_run(c, "sources", v->run, v->machine);
@@ -101,8 +101,6 @@ int chart_sources(struct chart *c, const struct noise_view *v, size_t most, stru
 		chart_axis_tick(&c->y, (double)i, r->name);
 		top = fmax(top, row[1]);
 	}
-	noise_rows_release(&rows);
-	noise_cpu_release(&all);
 	if (!chart_rows(c))
 		return chart_empty(err, "no detour was seen in this run");
 	chart_axis_time(&c->x, "time taken per s of a CPU", top);

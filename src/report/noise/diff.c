@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/chart/chart.h"
 #include "report/core/json.h"
 #include "report/core/shapes.h"
@@ -28,6 +29,7 @@ static struct noise_side noise_side_of(const struct noise_view *v)
 }
 
 /* Three digits, never an exponent. */
+#define AS_RATE(rate) AS_WORDS(format_rate, rate)
 static void format_rate(double rate, char out[WORDS])
 {
 	int decimals = rate >= 100 ? 0 : rate >= 10 ? 1 : rate >= 1 ? 2 : 3;
@@ -36,6 +38,7 @@ static void format_rate(double rate, char out[WORDS])
 		snprintf(out, WORDS, "<0.001");
 }
 
+#define AS_RATIO(ratio) AS_WORDS(format_ratio, ratio)
 static void format_ratio(double ratio, char out[WORDS])
 {
 	int decimals = ratio >= 100 ? 0 : ratio >= 10 ? 1 : 2;
@@ -47,11 +50,7 @@ static void format_ratio(double ratio, char out[WORDS])
 
 static void put_interval(double low, double high, struct strbuf *out)
 {
-	char words[WORDS];
-	format_ratio(low, words);
-	strbuf_printf(out, "[%s, ", words);
-	format_ratio(high, words);
-	strbuf_printf(out, "%s]", words);
+	strbuf_printf(out, "[%s, %s]", AS_RATIO(low), AS_RATIO(high));
 }
 
 /* Those that are sure; how many are not. */
@@ -86,42 +85,37 @@ static void put_changes(const struct jitter_diff *d, struct strbuf *out)
 static void noise_diff_verdict(const struct noise *base, const struct noise *run,
 			       const struct jitter_diff *d, struct strbuf *out)
 {
-	char words[WORDS];
 	if (base->kernel == run->kernel)
 		put_changes(d, out);
 	else
 		strbuf_puts(out, "Sources have names in one of the two only");
 	if (isnan(d->ratio)) {
-		if (d->base_share <= 0) {
+		if (d->base_share <= 0)
 			strbuf_puts(out, d->run_share > 0 ? "; the baseline had no jitter"
 							  : "; there was no jitter at all");
-		} else {
-			format_ratio(d->run_share / d->base_share, words);
+		else
 			strbuf_printf(out,
 				      "; jitter %s times the baseline's, by too few rounds to say "
 				      "how sure that is",
-				      words);
-		}
+				      AS_RATIO(d->run_share / d->base_share));
 	} else {
-		format_ratio(d->ratio, words);
-		strbuf_printf(out, "; jitter %s times ", words);
+		strbuf_printf(out, "; jitter %s times ", AS_RATIO(d->ratio));
 		put_interval(d->ratio_low, d->ratio_high, out);
-		format_p(d->p, words);
-		strbuf_printf(out, " of the baseline's, %s", words);
+		strbuf_printf(out, " of the baseline's, %s", AS_WORDS(format_p, d->p));
 	}
 	strbuf_putc(out, '.');
 }
 
 static void put_run(const struct noise_view *v, struct strbuf *out)
 {
-	char time[WORDS];
 	struct noise_side side = noise_side_of(v);
 	size_t cpus = v->noise->cpus.count;
 	strbuf_puts(out, side.name);
 	if (side.run)
 		strbuf_printf(out, " (run %lld)", (long long)side.run);
-	format_duration(cpus ? (double)side.window_ns / (double)cpus : 0, 3, TIME_UNIT_AUTO, time);
-	strbuf_printf(out, ", %s on %zu CPU%s", time, cpus, cpus == 1 ? "" : "s");
+	strbuf_printf(out, ", %s on %zu CPU%s",
+		      AS_DURATION(cpus ? (double)side.window_ns / (double)cpus : 0, 3), cpus,
+		      cpus == 1 ? "" : "s");
 }
 
 static bool same_cpus(const struct noise *a, const struct noise *b)
@@ -137,7 +131,7 @@ static bool same_cpus(const struct noise *a, const struct noise *b)
 /* Settings of the machine that are not the same; those that move by themselves are left out. */
 static void note_facts(const struct machine *base, const struct machine *run, note_list *list)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	size_t count = 0;
 	strbuf_puts(&text, "The machine is not set up the same: ");
 	for (size_t i = 0; i < run->facts.count; i++) {
@@ -153,7 +147,6 @@ static void note_facts(const struct machine *base, const struct machine *run, no
 	strbuf_printf(&text, " differ%s.", count == 1 ? "s" : "");
 	if (count)
 		array_push(list, strbuf_detach(&text));
-	strbuf_release(&text);
 }
 
 static void noise_diff_notes(const struct noise_view *of_base, const struct noise_view *of_run,
@@ -183,14 +176,11 @@ static void noise_diff_notes(const struct noise_view *of_base, const struct nois
 		array_push(list, xstrdup("They are of different CPUs."));
 	if (before > after + after / 4 || after > before + before / 4) {
 		struct strbuf text = { 0 };
-		char was[WORDS], is[WORDS];
-		format_duration((double)before, 3, TIME_UNIT_AUTO, was);
-		format_duration((double)after, 3, TIME_UNIT_AUTO, is);
 		strbuf_printf(
 			&text,
 			"The thresholds differ, %s before and %s now: detours between them are "
 			"in one of the two only.",
-			was, is);
+			AS_DURATION((double)before, 3), AS_DURATION((double)after, 3));
 		array_push(list, strbuf_detach(&text));
 	}
 	if (of_base->machine && of_run->machine)
@@ -231,17 +221,15 @@ static const char *class_word(const struct jitter_source_diff *s)
 
 static void add_figures(struct table *t, double rate, double share, uint64_t longest_ns)
 {
-	char words[WORDS];
-	format_rate(rate, words);
-	table_add_shown(t, rate, rate > 0 ? words : "-");
+	table_add_shown(t, rate, rate > 0 ? AS_RATE(rate) : "-");
 	table_add_number(t, rate > 0 ? share * NS_PER_S : NAN);
 	table_add_number(t, rate > 0 ? (double)longest_ns : NAN);
 }
 
 static void add_source(struct table *t, const struct jitter_source_diff *s, bool full)
 {
-	char words[WORDS] = "-";
-	struct strbuf ratio = { 0 };
+	char words[WORDS];
+	SCOPED(strbuf_release) struct strbuf ratio = { 0 };
 	/* what is not sure is not the same: that is where a difference is sure, but small */
 	table_add_text(t, s->change == JITTER_SAME && !jitter_diff_sure(s)
 				  ? "unsure"
@@ -254,9 +242,7 @@ static void add_source(struct table *t, const struct jitter_source_diff *s, bool
 	table_add_text(t, "");
 	table_add_text(t, class_word(s));
 	add_figures(t, s->run_rate, s->run_share, s->run_max_ns);
-	if (!isnan(s->ratio))
-		format_ratio(s->ratio, words);
-	strbuf_puts(&ratio, words);
+	strbuf_puts(&ratio, isnan(s->ratio) ? "-" : AS_RATIO(s->ratio));
 	if (!isnan(s->ratio) && full) {
 		strbuf_putc(&ratio, ' ');
 		put_interval(s->ratio_low, s->ratio_high, &ratio);
@@ -264,23 +250,19 @@ static void add_source(struct table *t, const struct jitter_source_diff *s, bool
 	table_add_text(t, strbuf_text(&ratio));
 	snprintf(words, sizeof words, "%.3f", s->p);
 	table_add_text(t, isnan(s->p) ? "-" : s->p < 0.001 ? "<0.001" : words);
-	strbuf_release(&ratio);
 }
 
-struct lost { /* per s, by sources [first, end) */
-	char before[WORDS], after[WORDS];
+struct lost { /* ns per s, by sources [first, end) */
+	double before, after;
 };
 
 static struct lost lost_to(const struct jitter_diff *d, size_t first, size_t end)
 {
-	struct lost lost;
-	double base = 0, run = 0;
+	struct lost lost = { 0 };
 	for (size_t i = first; i < end; i++) {
-		base += d->sources.items[i].base_share;
-		run += d->sources.items[i].run_share;
+		lost.before += d->sources.items[i].base_share * NS_PER_S;
+		lost.after += d->sources.items[i].run_share * NS_PER_S;
 	}
-	format_duration(base * NS_PER_S, 3, TIME_UNIT_AUTO, lost.before);
-	format_duration(run * NS_PER_S, 3, TIME_UNIT_AUTO, lost.after);
 	return lost;
 }
 
@@ -317,14 +299,14 @@ static void put_sources(const struct jitter_diff *d, const struct noise_style *s
 	if (n < changed) {
 		struct lost lost = lost_to(d, n, changed);
 		strbuf_printf(out, "and %zu more that changed (%s/s before, %s/s now)\n",
-			      changed - n, lost.before, lost.after);
+			      changed - n, AS_DURATION(lost.before, 3), AS_DURATION(lost.after, 3));
 	}
 	if (style->most && changed < all) {
 		struct lost lost = lost_to(d, changed, all);
 		put_wrapped(out, &style->style, "", 0,
 			    "%zu source%s not surely grown or shrunk (%s/s before, %s/s now)",
-			    all - changed, all - changed == 1 ? " has" : "s have", lost.before,
-			    lost.after);
+			    all - changed, all - changed == 1 ? " has" : "s have",
+			    AS_DURATION(lost.before, 3), AS_DURATION(lost.after, 3));
 	}
 }
 
@@ -349,10 +331,8 @@ static void put_peaks(const struct jitter_diff *d, const struct style *style, st
 		format_time((double)p->high_ns, &scale, high);
 		snprintf(range, sizeof range, "%s to %s", low, high);
 		table_add_text(t, range);
-		format_rate(p->base_rate, low);
-		table_add_shown(t, p->base_rate, p->base_rate > 0 ? low : "0");
-		format_rate(p->run_rate, high);
-		table_add_shown(t, p->run_rate, p->run_rate > 0 ? high : "0");
+		table_add_shown(t, p->base_rate, p->base_rate > 0 ? AS_RATE(p->base_rate) : "0");
+		table_add_shown(t, p->run_rate, p->run_rate > 0 ? AS_RATE(p->run_rate) : "0");
 		table_add_text(t, p->name);
 	}
 	strbuf_puts(out, "\nLengths that became more or less frequent\n");
@@ -407,23 +387,21 @@ void noise_diff_text(const struct noise_view *base, const struct noise_view *run
 		     struct strbuf *out)
 {
 	struct noise_style style = noise_normal_style(given);
-	struct strbuf text = { 0 };
-	note_list notes = { 0 };
-	char lost[WORDS];
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
+	SCOPED(noise_diff_notes_release) note_list notes = { 0 };
 	noise_diff_verdict(base->noise, run->noise, d, &text);
 	struct paragraph p = { .width = style.style.width,
 			       .first = "",
 			       .colour = style.style.colour ? BOLD : NULL };
 	put_paragraph(out, &p, strbuf_text(&text));
 	strbuf_clear(&text);
-	format_duration(d->base_share * NS_PER_S, 3, TIME_UNIT_AUTO, lost);
 	put_run(base, &text);
 	put_wrapped(out, &style.style, "Baseline  ", 10, "%s; %s lost per s of a CPU",
-		    strbuf_text(&text), lost);
+		    strbuf_text(&text), AS_DURATION(d->base_share * NS_PER_S, 3));
 	strbuf_clear(&text);
-	format_duration(d->run_share * NS_PER_S, 3, TIME_UNIT_AUTO, lost);
 	put_run(run, &text);
-	put_wrapped(out, &style.style, "This run  ", 10, "%s; %s", strbuf_text(&text), lost);
+	put_wrapped(out, &style.style, "This run  ", 10, "%s; %s", strbuf_text(&text),
+		    AS_DURATION(d->run_share * NS_PER_S, 3));
 	noise_diff_notes(base, run, &notes);
 	p = (struct paragraph){ .width = style.style.width,
 				.indent = 10,
@@ -435,8 +413,6 @@ void noise_diff_text(const struct noise_view *base, const struct noise_view *run
 	put_peaks(d, &style.style, out);
 	if (style.density)
 		put_densities(d, &style.style, out);
-	noise_diff_notes_release(&notes);
-	strbuf_release(&text);
 }
 
 /* ---- JSON ---- */
@@ -444,7 +420,7 @@ void noise_diff_text(const struct noise_view *base, const struct noise_view *run
 json_t *noise_diff_document(const struct noise_view *base, const struct noise_view *run,
 			    const struct jitter_diff *d)
 {
-	struct strbuf verdict = { 0 };
+	SCOPED(strbuf_release) struct strbuf verdict = { 0 };
 	struct noise_diff_report report = { .base = noise_side_of(base),
 					    .run = noise_side_of(run),
 					    .diff = *d,
@@ -459,7 +435,6 @@ json_t *noise_diff_document(const struct noise_view *base, const struct noise_vi
 		report.counts[d->sources.items[i].change]++;
 	json_t *root = json_shape(&noise_diff_shape, &report);
 	noise_diff_notes_release(&report.notes);
-	strbuf_release(&verdict);
 	return root;
 }
 

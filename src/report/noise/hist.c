@@ -60,8 +60,8 @@ void noise_hist(const struct noise_view *v, uint64_t width_ns, uint32_t entries,
 	 * of fine buckets, too, so nothing is in the wrong one. Beyond that a fine bucket may reach
 	 * over an edge, but it is no wider than 2 % of the length. */
 	size_t stride = (size_t)entries + 1; /* the last is what is over */
-	uint64_t *counts = xcalloc(cpus * stride + 1, sizeof *counts);
-	uint64_t *all = xcalloc(stride, sizeof *all);
+	FREED uint64_t *counts = xcalloc(cpus * stride + 1, sizeof *counts);
+	FREED uint64_t *all = xcalloc(stride, sizeof *all);
 	for (size_t i = 0; i < cpus; i++)
 		for (unsigned fine = 0; fine < NOISE_BUCKETS; fine++) {
 			uint64_t at = (fine ? noise_bucket_low(fine) : 0) / width_ns;
@@ -78,6 +78,4 @@ void noise_hist(const struct noise_view *v, uint64_t width_ns, uint32_t entries,
 	}
 	put_row("over:", cpus, counts + entries, stride, out);
 	put_extremes(n, out);
-	xfree(all);
-	xfree(counts);
 }

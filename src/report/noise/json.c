@@ -78,7 +78,7 @@ static json_t *cpu_json(const struct noise *n, const struct noise_cpu *given)
 json_t *noise_document(const struct noise_view *v)
 {
 	struct noise n = *v->noise;
-	struct noise_cpu together;
+	SCOPED(noise_cpu_release) struct noise_cpu together;
 	if (!n.realtime)
 		n.priority = 0;
 	json_t *root = json_shape(&noise_shape, &n), *list = json_array();
@@ -86,7 +86,6 @@ json_t *noise_document(const struct noise_view *v)
 	json_object_set_new(root, "machine", json_machine(v->machine));
 	noise_together(&n, &together);
 	json_object_set_new(root, "together", cpu_json(&n, &together));
-	noise_cpu_release(&together);
 	json_object_set_new(root, "cpus", list);
 	for (size_t i = 0; i < n.cpus.count; i++)
 		json_array_append_new(list, cpu_json(&n, &n.cpus.items[i]));

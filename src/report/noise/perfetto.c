@@ -75,17 +75,14 @@ static void merge(event_list *list, const event_list *more)
 	*list = both;
 }
 
-static struct trace_event edge(const struct noise_worst *w, enum trace_kind kind)
-{
-	return (struct trace_event){ .at_ns = w->begin_ns + (kind == TRACE_DETOUR_END ? w->ns : 0),
-				     .kind = (uint8_t)kind,
-				     .cpu = (uint16_t)w->cpu };
-}
-
 /* Its own events, renumbered, then those of the detour itself. */
 static void gather(struct trace *all, const struct noise_worst *w, event_list *into)
 {
-	event_list edges = { 0 };
+	uint16_t cpu = (uint16_t)w->cpu;
+	struct trace_event ends[] = {
+		{ .at_ns = w->begin_ns, .kind = TRACE_DETOUR_BEGIN, .cpu = cpu },
+		{ .at_ns = w->begin_ns + w->ns, .kind = TRACE_DETOUR_END, .cpu = cpu },
+	};
 	struct trace sorted = { 0 };
 	for (size_t i = 0; i < w->trace.events.count; i++) {
 		struct trace_event e = w->trace.events.items[i];
@@ -98,13 +95,10 @@ static void gather(struct trace *all, const struct noise_worst *w, event_list *i
 		array_push(&sorted.events, e);
 	}
 	trace_sort(&sorted);
-	array_push(&edges, edge(w, TRACE_DETOUR_BEGIN));
-	array_push(&edges, edge(w, TRACE_DETOUR_END));
 	into->items = sorted.events.items;
 	into->count = sorted.events.count;
 	into->capacity = sorted.events.capacity;
-	merge(into, &edges);
-	array_release(&edges);
+	merge(into, &(event_list){ .items = ends, .count = 2 });
 }
 
 /* ---- stretches: what is kept of a CPU without a gap ---- */
@@ -175,7 +169,7 @@ static void put_stretch(const struct stretch *s, int32_t loop, struct trace *all
 	int32_t running = loop;
 	const event_list *events = &s->events;
 	uint64_t begin_ns = events->items[0].at_ns, end_ns = events->items[events->count - 1].at_ns;
-	ARRAY(int32_t) working = { 0 };
+	FREED ARRAY(int32_t) working = { 0 };
 	bool away = false;
 	for (size_t i = events->count; i-- > 0;)
 		if (events->items[i].kind == TRACE_SWITCH)
@@ -205,7 +199,6 @@ static void put_stretch(const struct stretch *s, int32_t loop, struct trace *all
 							       .cpu = (uint16_t)s->cpu });
 	if (running)
 		array_push(&all->events, hand_over(s, end_ns, running, 0));
-	array_release(&working);
 }
 
 /* ---- the whole ---- */
@@ -213,9 +206,9 @@ static void put_stretch(const struct stretch *s, int32_t loop, struct trace *all
 void noise_perfetto(const struct noise_view *v, struct strbuf *out)
 {
 	const struct noise *n = v->noise;
-	struct trace all = { .present = true };
-	stretch_list stretches = { 0 };
-	ARRAY(struct perfetto_detour) detours = { 0 };
+	SCOPED(trace_release) struct trace all = { .present = true };
+	FREED stretch_list stretches = { 0 };
+	FREED ARRAY(struct perfetto_detour) detours = { 0 };
 	for (size_t i = 0; i < n->worst.count; i++) {
 		const struct noise_worst *w = &n->worst.items[i];
 		event_list events = { 0 };
@@ -244,7 +237,4 @@ void noise_perfetto(const struct noise_view *v, struct strbuf *out)
 	perfetto_render(&all, &title, out);
 	for (size_t i = 0; i < stretches.count; i++)
 		array_release(&stretches.items[i].events);
-	array_release(&stretches);
-	array_release(&detours);
-	trace_release(&all);
 }

@@ -93,10 +93,9 @@ static void put_contributor(const struct noise_cpu *c, const struct span *s, siz
 		return;
 	char share[32];
 	int length = snprintf(share, sizeof share, " %.0f %%", 100 * (double)most / (double)all);
-	char *name = display_copy(main->name);
+	FREED char *name = display_copy(main->name);
 	put_middle(out, name, columns > (size_t)length ? columns - (size_t)length : 1);
 	strbuf_puts(out, share);
-	free(name);
 }
 
 void put_noise_histograms(const struct noise_cpu *c, const struct style *style, struct strbuf *out)
@@ -116,10 +115,10 @@ void put_noise_histograms(const struct noise_cpu *c, const struct style *style, 
 	strbuf_puts(out, style->colour ? RESET "\n" : "\n");
 	for (size_t i = 0; i < spans.count; i++) {
 		const struct span *s = &spans.list[i];
-		char low[WORDS], high[WORDS], range[2 * WORDS + 8];
-		text_duration((double)noise_bucket_low(s->first), 3, low, sizeof low);
-		text_duration((double)noise_bucket_low(s->end), 3, high, sizeof high);
-		snprintf(range, sizeof range, "%s - %s", low, high);
+		char range[2 * WORDS + 8];
+		snprintf(range, sizeof range, "%.31s - %.31s",
+			 AS_DURATION((double)noise_bucket_low(s->first), 3),
+			 AS_DURATION((double)noise_bucket_low(s->end), 3));
 		size_t width = text_width(range);
 		strbuf_pad(out, ' ', width < RANGE_COLUMNS ? RANGE_COLUMNS - width : 0);
 		strbuf_puts(out, range);

@@ -74,12 +74,11 @@ static struct fit fit_of(const struct noise_histogram *h, double period)
 
 double noise_source_period(const struct noise_source *s, double *share)
 {
-	uint64_t *below = xcalloc(NOISE_BUCKETS + 1, sizeof *below);
+	FREED uint64_t *below = xcalloc(NOISE_BUCKETS + 1, sizeof *below);
 	for (unsigned i = 0; i < NOISE_BUCKETS; i++)
 		below[i + 1] = below[i] + noise_histogram_at(&s->intervals, i).count;
 	uint64_t all = below[NOISE_BUCKETS];
 	double period = all >= PERIOD_LEAST ? best_candidate(&s->intervals, below) : 0;
-	xfree(below);
 	if (share)
 		*share = 0;
 	if (!(period > 0))
@@ -282,21 +281,18 @@ struct noise_style noise_normal_style(const struct noise_style *given)
 
 void put_cpus(const struct noise *n, struct strbuf *out)
 {
-	ARRAY(uint32_t) cpus = { 0 };
+	FREED ARRAY(uint32_t) cpus = { 0 };
 	for (size_t i = 0; i < n->cpus.count; i++)
 		array_push(&cpus, n->cpus.items[i].cpu);
 	strbuf_puts(out, cpus.count == 1 ? "CPU " : "CPUs ");
 	cpus_text(cpus.items, cpus.count, out);
-	array_release(&cpus);
 }
 
 void put_noise_rest(size_t more, double share, const struct style *style, struct strbuf *out)
 {
-	char words[WORDS];
-	format_share(share, 2, words);
 	if (more)
 		strbuf_printf(out, "%s and %zu more (%s)\n", style->ascii ? "..." : "…", more,
-			      words);
+			      AS_SHARE(share));
 }
 
 void put_scheduling(const struct noise *n, struct strbuf *out)

@@ -90,22 +90,20 @@ struct table *noise_sources_table(const struct noise_view *v, const struct noise
 {
 	struct noise_style style = noise_normal_style(given);
 	struct table *t = sources_table(style.mode, style.per_cpu);
-	struct noise_cpu together = { 0 };
+	SCOPED(noise_cpu_release) struct noise_cpu together = { 0 };
 	size_t count = style.per_cpu ? v->noise->cpus.count : 1;
 	if (!style.per_cpu)
 		noise_together(v->noise, &together);
 	for (size_t i = 0; i < count; i++) {
 		const struct noise_cpu *c = style.per_cpu ? &v->noise->cpus.items[i] : &together;
-		struct noise_rows rows;
+		SCOPED(noise_rows_release) struct noise_rows rows;
 		noise_rows_of(c, style.mode, &rows);
 		for (size_t k = 0; k < rows.list.count; k++) {
 			if (style.per_cpu)
 				table_add_count(t, c->cpu);
 			add_row(t, &rows.list.items[k], v->noise->kernel);
 		}
-		noise_rows_release(&rows);
 	}
-	noise_cpu_release(&together);
 	return t;
 }
 
@@ -138,7 +136,7 @@ static const struct field bucket_fields[] = {
 
 struct table *noise_histogram_table(const struct noise_view *v)
 {
-	struct noise_cpu together;
+	SCOPED(noise_cpu_release) struct noise_cpu together;
 	struct columns columns = { 0 };
 	columns_add_fields(&columns, bucket_fields);
 	struct table *t = table_of(&columns);
@@ -152,6 +150,5 @@ struct table *noise_histogram_table(const struct noise_view *v)
 			b.strict_ns += b.row.detours.class_ns[class];
 		table_add_fields(t, bucket_fields, &b);
 	}
-	noise_cpu_release(&together);
 	return t;
 }

@@ -21,12 +21,11 @@
 
 static void put_title(const struct noise_view *v, const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
-	char elapsed[WORDS];
-	format_ns((double)v->noise->elapsed_ns, elapsed);
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	strbuf_puts(&text, "Noise on ");
 	put_cpus(v->noise, &text);
-	strbuf_printf(&text, " for %s%s, ", elapsed, run_state_words(v->run));
+	strbuf_printf(&text, " for %s%s, ", AS_NS((double)v->noise->elapsed_ns),
+		      run_state_words(v->run));
 	put_scheduling(v->noise, &text);
 	if (v->run && v->run->id > 0)
 		strbuf_printf(&text, ", run %lld", (long long)v->run->id);
@@ -35,63 +34,44 @@ static void put_title(const struct noise_view *v, const struct style *style, str
 	put_headline(out, style->width, style->colour, strbuf_text(&text));
 	if (v->run && v->run->tags && *v->run->tags)
 		put_wrapped(out, LINE("  Tags        "), "%s", v->run->tags);
-	strbuf_release(&text);
 }
 
 static void put_measured(const struct noise *n, const struct noise_cpu *c,
 			 const struct style *style, struct strbuf *out)
 {
-	char turn[WORDS], p999[WORDS], step[WORDS], threshold[WORDS];
-	char window[WORDS], all[WORDS], duty[WORDS];
 	double cpus = c->cpu == UINT32_MAX ? (double)n->cpus.count : 1;
-	format_ns(c->turn_ns, turn);
-	format_ns(c->turn_p999_ns, p999);
-	format_ns(c->step_ns, step);
-	format_ns((double)c->threshold_ns, threshold);
 	put_wrapped(out, LINE("  Loop        "),
-		    "%s a turn (99.9 %%: %s), clock step %s, threshold %s", turn, p999, step,
-		    threshold);
-	format_ns(noise_watched_ns(c), window);
-	format_ns(cpus * (double)n->elapsed_ns, all);
-	format_share(noise_duty(n, c), 2, duty);
+		    "%s a turn (99.9 %%: %s), clock step %s, threshold %s", AS_NS(c->turn_ns),
+		    AS_NS(c->turn_p999_ns), AS_NS(c->step_ns), AS_NS((double)c->threshold_ns));
 	put_wrapped(out, LINE("  Watched     "), "%s of %s of CPU time, %u round%s, duty cycle %s",
-		    window, all, c->rounds, c->rounds == 1 ? "" : "s", duty);
+		    AS_NS(noise_watched_ns(c)), AS_NS(cpus * (double)n->elapsed_ns), c->rounds,
+		    c->rounds == 1 ? "" : "s", AS_SHARE(noise_duty(n, c)));
 }
 
 static void put_lost(const struct noise_cpu *c, const struct style *style, struct strbuf *out)
 {
-	struct strbuf more = { 0 };
+	SCOPED(strbuf_release) struct strbuf more = { 0 };
 	uint64_t min, max;
 	double rate = noise_detour_rate(c), lost = noise_lost_share(c);
-	char low[WORDS], high[WORDS], per_s[WORDS] = "-", lost_per_s[WORDS] = "-", time[WORDS],
-				      share[WORDS];
+	char per_s[WORDS] = "-";
 	if (!c->total.count) {
 		put_wrapped(out, LINE("  Detours     "), "none above the threshold");
 		return;
 	}
 	if (isfinite(rate))
 		snprintf(per_s, sizeof per_s, "%.*f", rate < 10 ? 2 : rate < 100 ? 1 : 0, rate);
-	if (noise_extremes(c, &min, &max)) {
-		format_ns((double)min, low);
-		format_ns((double)max, high);
-		strbuf_printf(&more, ", from %s to %s", low, high);
-	}
+	if (noise_extremes(c, &min, &max))
+		strbuf_printf(&more, ", from %s to %s", AS_NS((double)min), AS_NS((double)max));
 	put_wrapped(out, LINE("  Detours     "), "%llu, %s per s%s%s",
 		    (unsigned long long)c->total.count, per_s,
 		    c->cpu == UINT32_MAX ? " and CPU" : "", strbuf_text(&more));
 	strbuf_clear(&more);
-	format_share(lost, 2, share);
-	if (isfinite(lost))
-		format_ns(lost * 1e9, lost_per_s);
-	if (c->total.class_ns[NOISE_THROTTLED]) {
-		format_ns((double)c->total.class_ns[NOISE_THROTTLED], time);
+	if (c->total.class_ns[NOISE_THROTTLED])
 		strbuf_printf(&more, "; of it %s throttled: the price of --priority, not noise",
-			      time);
-	}
-	format_ns((double)c->total.ns, time);
-	put_wrapped(out, LINE("  Time lost   "), "%s, %s of the time looked at: %s per s%s", time,
-		    share, lost_per_s, strbuf_text(&more));
-	strbuf_release(&more);
+			      AS_NS((double)c->total.class_ns[NOISE_THROTTLED]));
+	put_wrapped(out, LINE("  Time lost   "), "%s, %s of the time looked at: %s per s%s",
+		    AS_NS((double)c->total.ns), AS_SHARE(lost),
+		    isfinite(lost) ? AS_NS(lost * 1e9) : "-", strbuf_text(&more));
 }
 
 /* ---- who took it ---- */
@@ -100,19 +80,18 @@ static void put_lost(const struct noise_cpu *c, const struct style *style, struc
 static void put_periods(const struct noise_rows *rows, const struct style *style,
 			struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	size_t found = 0, more = 0;
 	for (size_t i = 0; i < rows->list.count; i++) {
 		const struct noise_row *row = &rows->list.items[i];
-		char period[WORDS];
 		if (!isfinite(row->period_ns) || !noise_class_strict(row->class))
 			continue;
 		if (found++ >= MOST_PERIODS) {
 			more++;
 			continue;
 		}
-		format_ns(row->period_ns, period);
-		strbuf_printf(&text, "%s%s every %s", found > 1 ? ", " : "", row->name, period);
+		strbuf_printf(&text, "%s%s every %s", found > 1 ? ", " : "", row->name,
+			      AS_NS(row->period_ns));
 		if (row->period_share < 0.995)
 			strbuf_printf(&text, " (%.0f\u00a0%% of its intervals)",
 				      row->period_share * 100);
@@ -121,13 +100,12 @@ static void put_periods(const struct noise_rows *rows, const struct style *style
 		strbuf_printf(&text, ", and %zu more", more);
 	if (found)
 		put_wrapped(out, SENTENCE("Periodic: "), "%s", strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 static void put_sources(const struct noise_cpu *c, const struct noise_style *style,
 			struct strbuf *out)
 {
-	struct noise_rows rows;
+	SCOPED(noise_rows_release) struct noise_rows rows;
 	const char *us = style->style.ascii ? "us" : "µs";
 	noise_rows_of(c, style->mode, &rows);
 	if (style->mode == NOISE_BY_SOURCE)
@@ -137,7 +115,6 @@ static void put_sources(const struct noise_cpu *c, const struct noise_style *sty
 	put_noise_sources(&rows, style->most, style, out);
 	if (style->style.width < NOISE_WIDE)
 		put_periods(&rows, &style->style, out);
-	noise_rows_release(&rows);
 }
 
 /* ---- where the time went ---- */
@@ -185,11 +162,11 @@ static void put_classes(const struct noise *n, const struct noise_cpu *c, const 
 		{ "mostly", "", COLUMN_TEXT },
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	struct noise_rows rows;
+	SCOPED(noise_rows_release) struct noise_rows rows;
 	uint64_t strict = 0;
 	noise_rows_of(c, NOISE_BY_SOURCE, &rows);
 	for (enum noise_class class = 0; class < NOISE_CLASSES; class ++) {
-		struct strbuf mostly = { 0 };
+		SCOPED(strbuf_release) struct strbuf mostly = { 0 };
 		uint64_t ns = c->total.class_ns[class];
 		strict += noise_class_strict(class) ? ns : 0;
 		if (class == NOISE_DELIVERY)
@@ -202,12 +179,10 @@ static void put_classes(const struct noise *n, const struct noise_cpu *c, const 
 		else if (noise_class_told(n, class) && (ns || class == NOISE_UNEXPLAINED))
 			add_class(t, noise_class_names[class], (double)ns, c->total.ns,
 				  strbuf_text(&mostly));
-		strbuf_release(&mostly);
 	}
 	add_class(t, "all", (double)c->total.ns, c->total.ns, "");
 	strbuf_putc(out, '\n');
 	table_put(t, style, out);
-	noise_rows_release(&rows);
 }
 
 /* ---- how much of it has a name ---- */
@@ -256,7 +231,6 @@ static void put_unexplained(const struct noise *n, const struct noise_cpu *c,
 			    const struct style *style, struct strbuf *out)
 {
 	uint64_t all = 0, alone = 0;
-	char time[WORDS], share[WORDS];
 	for (unsigned i = noise_bucket_of(REMAINDER_NS); i < NOISE_BUCKETS; i++)
 		all += c->buckets[i].class_ns[NOISE_UNEXPLAINED];
 	for (size_t i = 0; i < c->combinations.count; i++)
@@ -267,18 +241,16 @@ static void put_unexplained(const struct noise *n, const struct noise_cpu *c,
 					.ns;
 	if (!n->kernel || !all || !alone)
 		return;
-	format_ns((double)all, time);
-	format_share(fmin((double)alone / (double)all, 1), 2, share);
 	put_wrapped(
 		out, SENTENCE("unexplained: "),
 		"of the %s in detours over 1 µs, %s in ones in which this kernel told of nothing "
 		"at all: likely a hypervisor, its host or firmware.",
-		time, share);
+		AS_NS((double)all), AS_SHARE(fmin((double)alone / (double)all, 1)));
 }
 
 static void put_untold(const struct noise_cpu *c, const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	size_t count = c->untold.count;
 	for (size_t i = 0; i < count && i < MOST_UNTOLD; i++)
 		strbuf_printf(&text, "%s%s (%llu)", i ? ", " : "", c->untold.items[i].name,
@@ -291,7 +263,6 @@ static void put_untold(const struct noise_cpu *c, const struct style *style, str
 			"%s. /proc/interrupts counts them, no tracepoint tells of them: the time "
 			"they took is under other names or unexplained.",
 			strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 /* Sentences on one CPU, or on all together. */
@@ -299,24 +270,20 @@ static void put_remarks(const struct noise *n, const struct noise_cpu *c, const 
 			struct strbuf *out)
 {
 	const struct noise_host *h = &c->host;
-	char words[WORDS];
-	if (h->fitted && h->period_ns > 0) {
-		format_percent(h->chance, words);
+	if (h->fitted && h->period_ns > 0)
 		put_wrapped(out, SENTENCE("host-periodic: "),
 			    "an inference: %llu of %llu otherwise unexplained detours are in phase "
 			    "with %.2f Hz (fitted in %u of %u rounds); %s would be by chance.",
 			    (unsigned long long)h->in_phase, (unsigned long long)h->looked_at,
-			    1e9 / h->period_ns, h->fitted, h->rounds, words);
-	}
+			    1e9 / h->period_ns, h->fitted, h->rounds, AS_PERCENT(h->chance));
 	put_unexplained(n, c, style, out);
 	put_untold(c, style, out);
-	if (n->kernel && c->outside) {
-		format_ns((double)c->outside_ns, words);
+	if (n->kernel && c->outside)
 		put_wrapped(out, SENTENCE("In no detour: "),
 			    "%llu occurrence%s, %s together: shorter than the threshold, or while "
 			    "the loop made its notes.",
-			    (unsigned long long)c->outside, c->outside == 1 ? "" : "s", words);
-	}
+			    (unsigned long long)c->outside, c->outside == 1 ? "" : "s",
+			    AS_NS((double)c->outside_ns));
 	if (c->lost)
 		put_wrapped(out, SENTENCE("Lost: "),
 			    "%llu of %llu events of the kernel found no room: some of what is "
@@ -326,7 +293,7 @@ static void put_remarks(const struct noise *n, const struct noise_cpu *c, const 
 
 static void put_not_seen(const struct noise_view *v, const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	if (v->run && v->run->not_seen)
 		strbuf_puts(&text, v->run->not_seen);
 	while (text.length && text.text[text.length - 1] == ' ')
@@ -338,7 +305,6 @@ static void put_not_seen(const struct noise_view *v, const struct style *style, 
 		text.text[0] = (char)tolower((unsigned char)text.text[0]);
 	if (text.length)
 		put_wrapped(out, SENTENCE("Not seen: "), "%s", strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 /* ---- the longest ---- */
@@ -357,23 +323,20 @@ static void put_worst(const struct noise *n, const struct style *style, struct s
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < n->worst.count && i < MOST_WORST; i++) {
 		const struct noise_worst *w = &n->worst.items[i];
-		struct strbuf what = { 0 };
+		SCOPED(strbuf_release) struct strbuf what = { 0 };
 		enum noise_class most = 0;
 		for (enum noise_class class = 0; class < NOISE_CLASSES; class ++)
 			if (w->class_ns[class] > w->class_ns[most])
 				most = class;
 		strbuf_puts(&what, w->name);
-		if (w->class_ns[most] && strcmp(w->name, noise_class_names[most]) != 0) {
-			char time[WORDS];
-			format_ns((double)w->class_ns[most], time);
-			strbuf_printf(&what, " (%s %s)", noise_class_names[most], time);
-		}
+		if (w->class_ns[most] && strcmp(w->name, noise_class_names[most]) != 0)
+			strbuf_printf(&what, " (%s %s)", noise_class_names[most],
+				      AS_NS((double)w->class_ns[most]));
 		table_add_number(t, w->begin_ns > n->begin_ns ? (double)(w->begin_ns - n->begin_ns)
 							      : 0);
 		table_add_count(t, w->cpu);
 		table_add_number(t, (double)w->ns);
 		table_add_text(t, strbuf_text(&what));
-		strbuf_release(&what);
 	}
 	strbuf_putc(out, '\n');
 	table_put(t, style, out);
@@ -406,7 +369,7 @@ void noise_text(const struct noise_view *v, const struct noise_style *given, str
 	struct noise_style style = noise_normal_style(given);
 	const struct noise *n = v->noise;
 	struct noise_cpu together;
-	struct strbuf notes = { 0 };
+	SCOPED(strbuf_release) struct strbuf notes = { 0 };
 	size_t from = out->length;
 	bool blocks = style.per_cpu && n->cpus.count > 1;
 	put_title(v, &style.style, out);
@@ -427,6 +390,5 @@ void noise_text(const struct noise_view *v, const struct noise_style *given, str
 		put_noise_density(v, &style.style, out);
 	put_worst(n, &style.style, out);
 	noise_cpu_release(&together);
-	strbuf_release(&notes);
 	style_finish(&style.style, out, from);
 }

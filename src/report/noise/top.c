@@ -12,32 +12,26 @@
 static void put_line(const struct strbuf *text, bool bold, const struct style *style,
 		     struct strbuf *out)
 {
-	struct strbuf cut = { 0 };
+	SCOPED(strbuf_release) struct strbuf cut = { 0 };
 	put_fitted(&cut, strbuf_text(text), style->width);
 	put_coloured(out, bold && style->colour, BOLD, strbuf_text(&cut));
 	strbuf_putc(out, '\n');
-	strbuf_release(&cut);
 }
 
 static void put_header(const struct noise *n, const struct noise_cpu *all,
 		       const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	struct noise_coverage coverage;
 	uint64_t s = n->elapsed_ns / 1000000000;
-	char duty[WORDS], lost[WORDS], named[WORDS], strict[WORDS], threshold[WORDS];
 	noise_coverage_of(n, all, EXPLAINED_NS, &coverage);
-	format_share(noise_duty(n, all), 2, duty);
-	format_share(noise_lost_share(all), 2, lost);
-	format_share(coverage.named, 2, named);
-	format_share(coverage.strict, 2, strict);
-	format_ns((double)all->threshold_ns, threshold);
 	strbuf_printf(&text, "tare noise  %llu:%02llu:%02llu  ", (unsigned long long)(s / 3600),
 		      (unsigned long long)(s / 60 % 60), (unsigned long long)(s % 60));
 	put_cpus(n, &text);
 	if (n->realtime)
 		strbuf_printf(&text, " FIFO %d", n->priority);
-	strbuf_printf(&text, "  threshold %s  duty %s", threshold, duty);
+	strbuf_printf(&text, "  threshold %s  duty %s", AS_NS((double)all->threshold_ns),
+		      AS_SHARE(noise_duty(n, all)));
 	put_line(&text, true, style, out);
 	strbuf_clear(&text);
 	double rate = noise_detour_rate(all);
@@ -45,12 +39,13 @@ static void put_header(const struct noise *n, const struct noise_cpu *all,
 		strbuf_printf(&text, "%.*f detours/s", rate < 10 ? 2 : 0, rate);
 	else
 		strbuf_puts(&text, "- detours/s");
-	strbuf_printf(&text, "  lost %s  of > 8 µs explained %s, strict %s", lost, named, strict);
+	strbuf_printf(&text, "  lost %s  of > 8 µs explained %s, strict %s",
+		      AS_SHARE(noise_lost_share(all)), AS_SHARE(coverage.named),
+		      AS_SHARE(coverage.strict));
 	if (all->lost)
 		strbuf_printf(&text, "  %llu events lost", (unsigned long long)all->lost);
 	put_line(&text, false, style, out);
 	strbuf_putc(out, '\n');
-	strbuf_release(&text);
 }
 
 static void put_cpu_lines(const struct noise *n, const struct style *style, struct strbuf *out)
@@ -67,7 +62,7 @@ static void put_cpu_lines(const struct noise *n, const struct style *style, stru
 	for (size_t i = 0; i < n->cpus.count; i++) {
 		const struct noise_cpu *c = &n->cpus.items[i];
 		struct noise_coverage coverage;
-		struct noise_rows rows;
+		SCOPED(noise_rows_release) struct noise_rows rows;
 		uint64_t min, max;
 		char mostly[WORDS] = "";
 		noise_coverage_of(n, c, EXPLAINED_NS, &coverage);
@@ -75,7 +70,6 @@ static void put_cpu_lines(const struct noise *n, const struct style *style, stru
 		if (rows.list.count && rows.ns)
 			snprintf(mostly, sizeof mostly, "%s %.0f %%", rows.list.items[0].name,
 				 100 * rows.list.items[0].share);
-		noise_rows_release(&rows);
 		table_add_count(t, c->cpu);
 		table_add_number(t, noise_detour_rate(c));
 		table_add_number(t, noise_lost_share(c));
@@ -90,7 +84,7 @@ static void put_cpu_lines(const struct noise *n, const struct style *style, stru
 static void put_top_sources(const struct noise_cpu *all, size_t lines,
 			    const struct noise_style *style, struct strbuf *out)
 {
-	struct noise_rows rows;
+	SCOPED(noise_rows_release) struct noise_rows rows;
 	noise_rows_of(all, style->mode, &rows);
 	if (!rows.list.count)
 		strbuf_puts(out, "No detour above the threshold yet.\n");
@@ -103,7 +97,6 @@ static void put_top_sources(const struct noise_cpu *all, size_t lines,
 			most = style->most;
 		put_noise_sources(&rows, most, style, out);
 	}
-	noise_rows_release(&rows);
 }
 
 void noise_top(const struct noise_view *v, size_t lines, const struct noise_style *given,
@@ -111,7 +104,7 @@ void noise_top(const struct noise_view *v, size_t lines, const struct noise_styl
 {
 	struct noise_style style = noise_normal_style(given);
 	const struct noise *n = v->noise;
-	struct noise_cpu all;
+	SCOPED(noise_cpu_release) struct noise_cpu all;
 	size_t from = out->length, used = HEADER_LINES;
 	size_t cpu_lines = n->cpus.count + 2; /* with their heading and an empty line */
 	lines = lines ? lines : DEFAULT_LINES;
@@ -127,6 +120,5 @@ void noise_top(const struct noise_view *v, size_t lines, const struct noise_styl
 			out->length = i + 1;
 			out->text[out->length] = '\0';
 		}
-	noise_cpu_release(&all);
 	style_finish(&style.style, out, from);
 }

@@ -19,29 +19,24 @@ static int compare_parts(const void *a, const void *b)
 static void put_range_line(const struct noise_cpu *c, unsigned first, unsigned end,
 			   const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
-	char words[WORDS], share[WORDS];
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	uint64_t count = 0, ns = 0;
 	for (unsigned i = first; i < end; i++) {
 		count += c->buckets[i].count;
 		ns += c->buckets[i].ns;
 	}
-	format_ns(first ? (double)noise_bucket_low(first) : 0, words);
-	strbuf_printf(&text, "Detours from %s ", words);
-	format_ns((double)noise_bucket_low(end), words);
+	strbuf_printf(&text, "Detours from %s ",
+		      AS_NS(first ? (double)noise_bucket_low(first) : 0));
 	if (end == NOISE_BUCKETS)
 		strbuf_puts(&text, "on: ");
 	else
-		strbuf_printf(&text, "to %s: ", words);
-	if (count) {
-		format_ns((double)ns, words);
-		format_share((double)ns / (double)c->total.ns, 2, share);
+		strbuf_printf(&text, "to %s: ", AS_NS((double)noise_bucket_low(end)));
+	if (count)
 		strbuf_printf(&text, "%llu, %s (%s of all time lost)", (unsigned long long)count,
-			      words, share);
-	} else
+			      AS_NS((double)ns), AS_SHARE((double)ns / (double)c->total.ns));
+	else
 		strbuf_puts(&text, "none");
 	put_headline(out, style->width, style->colour, strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 static void put_parts(const struct part *parts, size_t count, const char *title,
@@ -74,9 +69,9 @@ static void put_parts(const struct part *parts, size_t count, const char *title,
 static bool zoom_rows(const struct noise_cpu *c, unsigned first, unsigned end, enum noise_mode mode,
 		      const char *title, const struct noise_style *style, struct strbuf *out)
 {
-	struct noise_rows rows;
+	SCOPED(noise_rows_release) struct noise_rows rows;
 	noise_rows_of(c, mode, &rows);
-	struct part *parts = xcalloc(rows.list.count + 1, sizeof *parts);
+	FREED struct part *parts = xcalloc(rows.list.count + 1, sizeof *parts);
 	size_t count = 0;
 	for (size_t i = 0; i < rows.list.count; i++) {
 		const struct noise_row *row = &rows.list.items[i];
@@ -87,8 +82,6 @@ static bool zoom_rows(const struct noise_cpu *c, unsigned first, unsigned end, e
 	qsort(parts, count, sizeof *parts, compare_parts);
 	if (count)
 		put_parts(parts, count, title, style, out);
-	xfree(parts);
-	noise_rows_release(&rows);
 	return count > 0;
 }
 
@@ -100,11 +93,10 @@ static void zoom_cpu(const struct noise_cpu *c, unsigned first, unsigned end,
 	put_range_line(c, first, end, &style->style, out);
 	bool any = zoom_rows(c, first, end, NOISE_BY_SUCCESSION, "In succession", style, out);
 	if (style->mode == NOISE_BY_SOURCE) {
-		struct strbuf alone = { 0 };
+		SCOPED(strbuf_release) struct strbuf alone = { 0 };
 		if (zoom_rows(c, first, end, NOISE_BY_SOURCE, "Alone this long", style, &alone))
 			strbuf_printf(out, "%s%s", any ? "\n" : "", strbuf_text(&alone));
 		any |= alone.length > 0;
-		strbuf_release(&alone);
 	}
 	if (!any)
 		strbuf_puts(out, "Nothing has such a length.\n");

@@ -5,11 +5,10 @@
 
 static void say_profile(struct chart *c, const char *kind, const struct profile_subject *s)
 {
-	struct strbuf words = { 0 };
+	SCOPED(strbuf_release) struct strbuf words = { 0 };
 	chart_say_run(c, kind, s->run, s->machine);
 	put_profile_mode(s->profile, &words);
 	chart_say(c, "sampled", strbuf_text(&words));
-	strbuf_release(&words);
 }
 
 int chart_functions(struct chart *c, const struct profile_subject *s, const struct sleepy_view *v,

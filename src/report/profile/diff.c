@@ -41,7 +41,7 @@ static void changes_of(const struct sleepy_diff *d, size_t most, double least_sh
 static void put_side(const char *label, const struct profile_subject *s, uint64_t samples,
 		     double hz, uint64_t elapsed_ns, const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	double load = profile_cpu_per_s(samples, hz, elapsed_ns);
 	if (s->run && *run_title(s->run))
 		strbuf_puts(&text, run_title(s->run));
@@ -56,7 +56,6 @@ static void put_side(const char *label, const struct profile_subject *s, uint64_
 	if (isfinite(load))
 		strbuf_printf(&text, "; %.3g CPU s per s", load);
 	put_wrapped(out, style, label, 10, "%s", strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 static void put_verdict(const struct sleepy_diff *d, const struct style *style, struct strbuf *out)
@@ -96,7 +95,7 @@ static void add_load(struct table *t, double load)
 static void add_change(struct table *t, const struct profile_change *change)
 {
 	const struct sleepy_change *c = &change->of;
-	struct strbuf after = { 0 };
+	SCOPED(strbuf_release) struct strbuf after = { 0 };
 	char p[WORDS];
 	table_add_number(t, c->change);
 	table_add_number(t, (c->high - c->low) / 2);
@@ -109,7 +108,6 @@ static void add_change(struct table *t, const struct profile_change *change)
 	if (c->where)
 		strbuf_printf(&after, " (%s)", c->where);
 	table_add_symbol(t, c->kernel && c->where ? "[k] " : "", c->name, strbuf_text(&after));
-	strbuf_release(&after);
 }
 
 static size_t put_changes(const struct sleepy_diff *d, const struct profile_style *style,

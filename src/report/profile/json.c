@@ -11,7 +11,7 @@ json_t *profile_document(const struct profile_subject *s, const struct profile_p
 {
 	const struct profile *p = s->profile;
 	struct profile_totals sums;
-	struct strbuf subject = { 0 };
+	SCOPED(strbuf_release) struct strbuf subject = { 0 };
 	json_t *root = json_shape(&profile_shape, p), *views = json_array();
 	profile_totals_of(p, &sums);
 	put_profile_subject(s->run, &subject);
@@ -28,18 +28,16 @@ json_t *profile_document(const struct profile_subject *s, const struct profile_p
 		const struct sleepy_view *v = parts[i].view;
 		struct profile_style style = profile_normal_style(&parts[i].style);
 		json_t *view = json_shape(&profile_view_shape, v), *rows = json_array();
-		profile_row_list list;
+		FREED profile_row_list list;
 		profile_rows_of(v, &style, &list);
 		for (size_t k = 0; k < list.count; k++) {
 			struct profile_row row;
 			profile_row_of(p, v, list.items[k].row, &row);
 			json_array_append_new(rows, json_shape(profile_row_shapes[v->by], &row));
 		}
-		array_release(&list);
 		json_object_set_new(view, "rows", rows);
 		json_array_append_new(views, view);
 	}
-	strbuf_release(&subject);
 	return root;
 }
 
@@ -47,11 +45,10 @@ void profile_json(const struct profile_subject *s, const struct sleepy_view *vie
 		  const struct profile_style *given, struct strbuf *out)
 {
 	struct profile_style style = profile_normal_style(given);
-	struct profile_part *parts = xcalloc(count + 1, sizeof *parts);
+	FREED struct profile_part *parts = xcalloc(count + 1, sizeof *parts);
 	for (size_t i = 0; i < count; i++)
 		parts[i] = (struct profile_part){ &views[i], style };
 	put_json(profile_document(s, parts, count), 1, out);
-	xfree(parts);
 }
 
 json_t *profile_listing_document(const struct profile_subject *s, const struct profile_listing *l)
@@ -60,7 +57,7 @@ json_t *profile_listing_document(const struct profile_subject *s, const struct p
 	const struct profile_object *object = &s->profile->objects.items[f->object];
 	json_t *function = json_shape(&profile_function_shape, f);
 	char build_id[2 * BUILD_ID_MAX + 1];
-	struct listing lines;
+	SCOPED(listing_release) struct listing lines;
 	build_id_text(object, build_id);
 	json_object_set_new(function, "object", json_text(object->path));
 	json_object_set_new(function, "object_kind", json_string(object_kind_names[object->kind]));
@@ -75,7 +72,6 @@ json_t *profile_listing_document(const struct profile_subject *s, const struct p
 	json_object_set_new(root, "run", json_run(s->run));
 	json_object_set_new(root, "settings", json_shape(&profile_settings_shape, s->profile));
 	json_object_set_new(root, "function", function);
-	listing_release(&lines);
 	return root;
 }
 

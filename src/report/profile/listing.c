@@ -59,11 +59,10 @@ static void add_line(struct table *t, const struct listing_line *line, const str
 		     int decimals)
 {
 	char words[WORDS];
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	bool hottest = line->self && line->self == of->most;
 	const char *colour = hottest ? RED : NULL;
-	format_points(line->share, decimals, words);
-	table_add_shown(t, line->share, line->self ? words : "");
+	table_add_shown(t, line->share, line->self ? AS_POINTS(line->share, decimals) : "");
 	table_paint(t, colour);
 	snprintf(words, sizeof words, "%" PRIu64, line->self);
 	table_add_shown(t, (double)line->self, line->self ? words : "");
@@ -74,7 +73,6 @@ static void add_line(struct table *t, const struct listing_line *line, const str
 	strbuf_printf(&text, "%s%s", hottest ? "> " : "  ", line->text);
 	table_add_text(t, strbuf_text(&text));
 	table_paint(t, colour);
-	strbuf_release(&text);
 }
 
 /* A line that is no instruction. */
@@ -93,7 +91,7 @@ static void add_source(struct table *t, const struct profile_listing *l,
 {
 	const char *slash = strrchr(line->file, '/');
 	const char *source = l->source ? l->source(l->context, line->file, line->line) : NULL;
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	strbuf_printf(&text, "%s:%u", slash && slash[1] ? slash + 1 : line->file, line->line);
 	if (source)
 		strbuf_puts(&text, "  ");
@@ -103,7 +101,6 @@ static void add_source(struct table *t, const struct profile_listing *l,
 		else
 			strbuf_putc(&text, *c);
 	add_words(t, strbuf_text(&text), DIM);
-	strbuf_release(&text);
 }
 
 /* How many instructions from here have no samples. One that comes right before a sampled one is
@@ -160,16 +157,15 @@ void profile_listing_text(const struct profile_subject *s, const struct profile_
 					.first = "",
 					.indent = 2,
 					.colour = style.style.colour ? BOLD : NULL };
-	struct listing lines;
-	struct strbuf text = { 0 };
-	char share[WORDS];
+	SCOPED(listing_release) struct listing lines;
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	listing_of(s->profile, l, &lines);
-	format_points(l->samples ? (double)lines.self / (double)l->samples : NAN,
-		      profile_decimals(l->samples), share);
 	strbuf_printf(&text, "%s in %s: %llu of ", f->name,
 		      s->profile->objects.items[f->object].path, (unsigned long long)lines.self);
 	put_samples_count(&text, l->samples, "sample");
-	strbuf_printf(&text, " (%s %%), ", share);
+	strbuf_printf(&text, " (%s %%), ",
+		      AS_POINTS(l->samples ? (double)lines.self / (double)l->samples : NAN,
+				profile_decimals(l->samples)));
 	put_cpu_seconds(&text, profile_ns(s->profile, lines.self));
 	put_paragraph(out, &bold, strbuf_text(&text));
 	if (lines.self)
@@ -182,8 +178,6 @@ void profile_listing_text(const struct profile_subject *s, const struct profile_
 			    (unsigned long long)lines.elsewhere,
 			    lines.elsewhere == 1 ? " is" : "s are");
 	put_lines(l, &lines, &style, out);
-	strbuf_release(&text);
-	listing_release(&lines);
 }
 
 /* ---- as data ---- */
@@ -192,12 +186,11 @@ struct table *profile_listing_table(const struct profile_subject *s,
 				    const struct profile_listing *l)
 {
 	struct columns columns = { 0 };
-	struct listing lines;
+	SCOPED(listing_release) struct listing lines;
 	columns_add_fields(&columns, listing_line_shape.fields);
 	struct table *t = table_of(&columns);
 	listing_of(s->profile, l, &lines);
 	for (size_t i = 0; i < lines.list.count; i++)
 		table_add_fields(t, listing_line_shape.fields, &lines.list.items[i]);
-	listing_release(&lines);
 	return t;
 }

@@ -210,7 +210,7 @@ static void put_folded(struct strbuf *out, const char *name)
 
 void table_add_symbol(struct table *t, const char *before, const char *name, const char *after)
 {
-	struct strbuf text = { 0 }, shorter = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 }, shorter = { 0 };
 	strbuf_printf(&text, "%s%s%s", before, name, after);
 	strbuf_puts(&shorter, before);
 	if (strlen(name) < FOLDED_MOST)
@@ -219,8 +219,6 @@ void table_add_symbol(struct table *t, const char *before, const char *name, con
 		strbuf_puts(&shorter, name);
 	strbuf_puts(&shorter, after);
 	table_add_either(t, strbuf_text(&text), strbuf_text(&shorter));
-	strbuf_release(&text);
-	strbuf_release(&shorter);
 }
 
 /* ---- what is known of a row ---- */
@@ -313,7 +311,7 @@ struct table *profile_view_table(const struct profile_subject *s, const struct s
 	struct profile_style style = profile_normal_style(given);
 	const struct field *fields = profile_row_shapes[v->by]->fields;
 	struct columns columns = { 0 };
-	profile_row_list rows;
+	FREED profile_row_list rows;
 	columns_add_fields(&columns, fields);
 	struct table *t = table_of(&columns);
 	profile_rows_of(v, &style, &rows);
@@ -322,6 +320,5 @@ struct table *profile_view_table(const struct profile_subject *s, const struct s
 		profile_row_of(s->profile, v, rows.items[i].row, &row);
 		table_add_fields(t, fields, &row);
 	}
-	array_release(&rows);
 	return t;
 }

@@ -15,13 +15,7 @@ void put_samples_count(struct strbuf *out, uint64_t count, const char *word)
 
 void put_cpu_seconds(struct strbuf *out, double ns)
 {
-	char words[WORDS];
-	if (isnan(ns))
-		strbuf_putc(out, '-');
-	else {
-		text_duration(ns, 3, words, sizeof words);
-		strbuf_puts(out, words);
-	}
+	strbuf_puts(out, isnan(ns) ? "-" : AS_DURATION(ns, 3));
 }
 
 /* ---- head ---- */
@@ -35,21 +29,20 @@ static void put_title(const struct profile_subject *s, const struct profile_tota
 	const struct paragraph p = { .width = style->width ? style->width : 80,
 				     .indent = 2,
 				     .first = "" };
-	struct strbuf subject = { 0 }, after = { 0 }, text = { 0 };
-	char elapsed[WORDS];
-	text_duration((double)sums->elapsed_ns, 3, elapsed, sizeof elapsed);
+	SCOPED(strbuf_release) struct strbuf subject = { 0 }, after = { 0 }, text = { 0 };
 	put_profile_subject(s->run, &subject);
-	strbuf_printf(&after, " for %s%s", elapsed, run_state_words(s->run));
+	strbuf_printf(&after, " for %s%s", AS_DURATION((double)sums->elapsed_ns, 3),
+		      run_state_words(s->run));
 	if (s->run && s->run->id > 0)
 		strbuf_printf(&after, ", run %lld", (long long)s->run->id);
 	if (profile_given_name(s->run))
 		strbuf_printf(&after, ": %s", profile_given_name(s->run));
 	/* a long command must not hide what comes after it */
-	char *safe = display_copy(strbuf_text(&subject));
+	FREED char *safe = display_copy(strbuf_text(&subject));
 	size_t most = TITLE_LINES * p.width, columns = text_width(safe);
 	columns = columns < most ? columns : most;
 	for (bool fits = false; !fits; columns--) {
-		struct strbuf tried = { 0 };
+		SCOPED(strbuf_release) struct strbuf tried = { 0 };
 		size_t lines = 0;
 		strbuf_clear(&text);
 		strbuf_puts(&text, "Profile of ");
@@ -59,15 +52,10 @@ static void put_title(const struct profile_subject *s, const struct profile_tota
 		for (const char *c = strbuf_text(&tried); *c; c++)
 			lines += *c == '\n';
 		fits = lines <= TITLE_LINES || columns <= SUBJECT_LEAST;
-		strbuf_release(&tried);
 	}
 	put_headline(out, p.width, style->colour, strbuf_text(&text));
 	if (s->run && s->run->tags && *s->run->tags)
 		put_wrapped(out, style, "  Tags      ", LABEL, "%s", s->run->tags);
-	xfree(safe);
-	strbuf_release(&text);
-	strbuf_release(&after);
-	strbuf_release(&subject);
 }
 
 /* What was sampled, how, and what of it was seen. */
@@ -80,8 +68,7 @@ static void put_sampled(const struct profile *p, const struct profile_totals *su
 		[STACKS_EH_FRAME] = "stacks by .eh_frame",
 	};
 	const struct profile_slice *sum = &sums->slice;
-	struct strbuf text = { 0 };
-	char share[WORDS];
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	put_profile_mode(p, &text);
 	put_wrapped(out, style, "  Sampled   ", LABEL, "%s, on %u CPU%s; %s", strbuf_text(&text),
 		    p->cpus, p->cpus == 1 ? "" : "s", stacks[p->stacks]);
@@ -90,10 +77,9 @@ static void put_sampled(const struct profile *p, const struct profile_totals *su
 	strbuf_printf(&text, ", %llu user, %llu kernel: ", (unsigned long long)sum->user,
 		      (unsigned long long)sum->kernel);
 	put_cpu_seconds(&text, sums->sampled_ns);
-	if (sums->cpu_ns > 0 && p->hz > 0) {
-		format_percent(sums->sampled_ns / sums->cpu_ns, share);
-		strbuf_printf(&text, ", %s of CPU time", share);
-	}
+	if (sums->cpu_ns > 0 && p->hz > 0)
+		strbuf_printf(&text, ", %s of CPU time",
+			      AS_PERCENT(sums->sampled_ns / sums->cpu_ns));
 	put_wrapped(out, style, "  Seen      ", LABEL, "%s", strbuf_text(&text));
 	if (sum->others) {
 		strbuf_clear(&text);
@@ -101,35 +87,32 @@ static void put_sampled(const struct profile *p, const struct profile_totals *su
 		put_wrapped(out, style, "  Others    ", LABEL,
 			    "%s of what was not asked for: left out", strbuf_text(&text));
 	}
-	strbuf_release(&text);
 }
 
 static void put_stacks(const struct profile *p, const struct profile_totals *sums,
 		       const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
-	char share[WORDS];
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	double all = (double)sums->user_stacks;
 	int decimals = profile_decimals(sums->user_stacks);
 	if (p->stacks == STACKS_NONE || !sums->user_stacks)
 		return;
-	format_points((double)sums->ends[STACK_COMPLETE] / all, decimals, share);
-	strbuf_printf(&text, "%s %% of %llu reached their thread's start", share,
+	strbuf_printf(&text, "%s %% of %llu reached their thread's start",
+		      AS_POINTS((double)sums->ends[STACK_COMPLETE] / all, decimals),
 		      (unsigned long long)sums->user_stacks);
-	format_points((double)sums->ends[STACK_BROKEN] / all, decimals, share);
 	if (sums->ends[STACK_BROKEN])
-		strbuf_printf(&text, "; %s %% broke off", share);
+		strbuf_printf(&text, "; %s %% broke off",
+			      AS_POINTS((double)sums->ends[STACK_BROKEN] / all, decimals));
 	if (sums->ends[STACK_LIMIT])
 		strbuf_printf(&text, "; %llu found no room",
 			      (unsigned long long)sums->ends[STACK_LIMIT]);
 	put_wrapped(out, style, "  Stacks    ", LABEL, "%s", strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 static void put_lost(const struct profile *p, const struct profile_slice *sum,
 		     const struct style *style, struct strbuf *out)
 {
-	struct strbuf text = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	if (sum->lost) {
 		put_samples_count(&text, sum->lost, "sample");
 		strbuf_puts(&text, " found no room (");
@@ -147,28 +130,21 @@ static void put_lost(const struct profile *p, const struct profile_slice *sum,
 	}
 	if (text.length)
 		put_wrapped(out, style, "  Lost      ", LABEL, "%s", strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 static void put_cost(const struct profile_totals *sums, const struct style *style,
 		     struct strbuf *out)
 {
 	const struct profile_slice *sum = &sums->slice;
-	struct strbuf text = { 0 };
-	char words[WORDS];
-	text_duration((double)sum->self_ns, 3, words, sizeof words);
-	strbuf_printf(&text, "tare used %s", words);
-	if (sums->cpu_ns > 0) {
-		format_percent(sums->self_share, words);
-		strbuf_printf(&text, ", %s of CPU time", words);
-	}
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
+	strbuf_printf(&text, "tare used %s", AS_DURATION((double)sum->self_ns, 3));
+	if (sums->cpu_ns > 0)
+		strbuf_printf(&text, ", %s of CPU time", AS_PERCENT(sums->self_share));
 	/* of entries or of bytes: the share is what both have */
-	if (sum->peak_room) {
-		format_percent((double)sum->peak_used / (double)sum->peak_room, words);
-		strbuf_printf(&text, "; fullest buffer %s full", words);
-	}
+	if (sum->peak_room)
+		strbuf_printf(&text, "; fullest buffer %s full",
+			      AS_PERCENT((double)sum->peak_used / (double)sum->peak_room));
 	put_wrapped(out, style, "  Cost      ", LABEL, "%s", strbuf_text(&text));
-	strbuf_release(&text);
 }
 
 void profile_head_text(const struct profile_subject *s, const struct profile_style *given,

@@ -100,7 +100,7 @@ static void add_name(struct table *t, const struct view *w, const struct sleepy_
 		     const struct profile_row *row, const char *kernel)
 {
 	enum sleepy_by by = w->v->by;
-	struct strbuf after = { 0 };
+	SCOPED(strbuf_release) struct strbuf after = { 0 };
 	if (by == SLEEPY_FUNCTION && row->inlined)
 		strbuf_puts(&after, " (inlined)");
 	if (shown->mark)
@@ -108,16 +108,14 @@ static void add_name(struct table *t, const struct view *w, const struct sleepy_
 	if (by == SLEEPY_FUNCTION || by == SLEEPY_INSTRUCTION) {
 		table_add_symbol(t, kernel, row->name, strbuf_text(&after));
 	} else {
-		struct strbuf text = { 0 };
+		SCOPED(strbuf_release) struct strbuf text = { 0 };
 		strbuf_printf(&text, "%s%s",
 			      by == SLEEPY_LINE && !row->line		  ? "(not known)"
 			      : by == SLEEPY_CONTAINER && !row->container ? "(no cgroup was told)"
 									  : row->name,
 			      strbuf_text(&after));
 		table_add_text(t, strbuf_text(&text));
-		strbuf_release(&text);
 	}
-	strbuf_release(&after);
 }
 
 static void add_row(struct table *t, const struct view *w, const struct sleepy_shown *shown)
@@ -165,7 +163,6 @@ static void put_rest(const struct view *w, struct strbuf *out)
 	const struct sleepy_view *v = w->v;
 	uint64_t rest = v->samples;
 	size_t left = 0;
-	char share[WORDS];
 	for (size_t i = 0; i < v->rows.count; i++)
 		left += v->rows.items[i].self > 0;
 	for (size_t i = 0; i < w->rows.count; i++) {
@@ -174,9 +171,9 @@ static void put_rest(const struct view *w, struct strbuf *out)
 	}
 	if (!left)
 		return;
-	format_points((double)rest / (double)v->samples, w->decimals, share);
 	strbuf_printf(out, "… and %zu more %s with %s %% of the samples\n", left,
-		      profile_row_word(v->by, left), share);
+		      profile_row_word(v->by, left),
+		      AS_POINTS((double)rest / (double)v->samples, w->decimals));
 }
 
 static void put_rows(const struct profile_subject *s, const struct sleepy_view *v,
@@ -203,7 +200,7 @@ void profile_view_text(const struct profile_subject *s, const struct sleepy_view
 		       const struct profile_style *given, struct strbuf *out)
 {
 	struct profile_style style = profile_normal_style(given);
-	struct strbuf title = { 0 }, rows = { 0 };
+	SCOPED(strbuf_release) struct strbuf title = { 0 }, rows = { 0 };
 	if (v->by == SLEEPY_SYSTEM)
 		put_profile_system(s, v, &style.style, &rows);
 	else if (v->samples)
@@ -221,6 +218,4 @@ void profile_view_text(const struct profile_subject *s, const struct sleepy_view
 		strbuf_puts(&title, "; ± is 95 %, in points");
 	put_wrapped(out, &style.style, "", 2, "%s", strbuf_text(&title));
 	strbuf_puts(out, strbuf_text(&rows));
-	strbuf_release(&title);
-	strbuf_release(&rows);
 }

@@ -238,7 +238,7 @@ static void put_changed(const struct query_view *base, const struct query_view *
 		return;
 	}
 	strbuf_puts(out, style->all ? "\nEvery Q@C\n" : "\nTimes that changed\n");
-	query_render(t, style, out);
+	table_put(t, &style->style, out);
 	if (shown > MOST)
 		strbuf_printf(out, "and %zu more\n", shown - MOST);
 }

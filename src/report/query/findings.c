@@ -268,11 +268,11 @@ void put_query_findings(const struct query_view *v, const struct query_rows *row
 	struct table *fired = query_checks_table(v, QUERY_FIRED_CHECKS);
 	if (each) {
 		strbuf_putc(out, '\n');
-		query_render(each, style, out);
+		table_put(each, &style->style, out);
 	}
 	strbuf_putc(out, '\n');
 	if (t)
-		query_render(t, style, out);
+		table_put(t, &style->style, out);
 	else if (!fired)
 		strbuf_puts(out, "No sanity check fired.\n");
 	table_free(fired);

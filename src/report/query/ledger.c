@@ -157,7 +157,7 @@ void query_ledger_text(const struct execution *const *executions, size_t count,
 	if (s.n && s.wall_total_ns) {
 		put_sentence(&s, &style, out);
 		strbuf_putc(out, '\n');
-		query_render(groups_table(&s), &style, out);
+		table_put(groups_table(&s), &style.style, out);
 		if (s.threads)
 			put_query_text("",
 				       "Elapsed: when any of its threads ran, or else what all of "

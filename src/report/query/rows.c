@@ -290,12 +290,6 @@ struct query_style query_normal_style(const struct query_style *given)
 	return s;
 }
 
-void query_render(struct table *t, const struct query_style *style, struct strbuf *out)
-{
-	table_render(t, TABLE_TEXT, &style->style, out);
-	table_free(t);
-}
-
 size_t query_most(const struct query_style *style, size_t most)
 {
 	return style->all ? SIZE_MAX : most;

@@ -61,8 +61,6 @@ void query_server(const struct query_run *r, char out[WORDS]);
 void put_checks(uint32_t bits, const char *between, struct strbuf *out);
 
 struct query_style query_normal_style(const struct query_style *given);
-void query_render(struct table *t, const struct query_style *style,
-		  struct strbuf *out); /* and frees it */
 void put_query_text(const char *first, const char *text, const struct query_style *style,
 		    struct strbuf *out);
 /* "  label       text" */

@@ -181,7 +181,7 @@ static void put_times(const struct query_view *v, const struct query_rows *rows,
 		several |= rows->list.items[i].plans;
 	}
 	strbuf_putc(out, '\n');
-	query_render(t, style, out);
+	table_put(t, &style->style, out);
 	put_more(rows->list.count, QUERY_MOST_AT, "Q@C", style, out);
 	if (several)
 		strbuf_puts(out, "+: its executions had several plans\n");
@@ -284,7 +284,7 @@ void query_text(const struct query_view *v, const struct query_style *given, str
 		struct query_relation model[TTP_RELATIONS];
 		query_model_of(v, model);
 		strbuf_puts(out, "\nThe causal model\n");
-		query_render(query_model_table(model), &style, out);
+		table_put(query_model_table(model), &style.style, out);
 		put_model_summary(model, &text);
 		put_query_text("", strbuf_text(&text), &style, out);
 		put_query_text("",
