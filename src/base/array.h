@@ -31,6 +31,14 @@
 			qsort((a)->items, (a)->count, sizeof *(a)->items, (by)); \
 	} while (0)
 
+/* A loop over pointers to the items, of which none is added or taken meanwhile. */
+#define array_each(item, a)                                                                        \
+	for (__typeof__((a)->items + 0) item = (a)->items; item && item < (a)->items + (a)->count; \
+	     item++)
+
+/* For such a `by`: the smaller first; ORDER(x->a, y->a) ?: ORDER(x->b, y->b) is by a, then by b. */
+#define ORDER(x, y) (((x) > (y)) - ((x) < (y)))
+
 /* How many of the items, sorted by the member, have one that is at most the value. */
 #define array_count_up_to(a, member, value)                    \
 	({                                                     \

@@ -119,8 +119,7 @@ static bool possible(const struct burst *b, size_t processes, uint32_t cpus)
 
 static void put_processes(const struct bursts *b, bytes_list *to)
 {
-	for (size_t i = 0; i < b->processes.count; i++) {
-		const struct burst_process *p = &b->processes.items[i];
+	array_each(p, &b->processes) {
 		size_t length = strnlen(p->name, sizeof p->name - 1);
 		put_number(to, zigzag((uint64_t)p->pid));
 		put_number(to, p->start_ns);

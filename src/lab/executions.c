@@ -114,8 +114,7 @@ static int read_processes(struct lab *lab, const struct lab_some *some, executio
 /* 100,000 executions with room for 16 of everything each would be too much. */
 static void fit(execution_list *list)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		struct execution *x = &list->items[i];
+	array_each(x, list) {
 		array_fit(&x->processes);
 		array_fit(&x->ledger.entries);
 		array_fit(&x->ledger.others);

@@ -26,31 +26,25 @@ void fields_columns(const struct field *f, bool writing, struct strbuf *out)
 	}
 }
 
-static int prepare_insert(struct lab *lab, const struct lab_table *table, sqlite3_stmt **out,
-			  const char *doing, struct error *err)
-{
-	struct strbuf columns = { 0 }, sql = { 0 };
-	fields_columns(table->fields, true, &columns);
-	comma(&columns);
-	strbuf_puts(&columns, table->more);
-	strbuf_printf(&sql, "INSERT INTO %s (%s) VALUES (?", table->name, columns.text);
-	for (const char *c = columns.text; *c; c++)
-		if (*c == ',')
-			strbuf_puts(&sql, ", ?");
-	strbuf_printf(&sql, ")%s", table->there ? table->there : "");
-	int result = lab_prepare(lab, out, sql.text, doing, err);
-	strbuf_release(&columns);
-	strbuf_release(&sql);
-	return result;
-}
-
 int lab_prepare_inserts(struct lab *lab, const struct lab_table *tables, int count,
 			sqlite3_stmt **out, const char *doing, struct error *err)
 {
-	for (int i = 0; i < count; i++)
-		if (prepare_insert(lab, &tables[i], &out[i], doing, err))
-			return -1;
-	return 0;
+	int result = 0;
+	for (const struct lab_table *table = tables; table < tables + count && !result; table++) {
+		struct strbuf columns = { 0 }, sql = { 0 };
+		fields_columns(table->fields, true, &columns);
+		comma(&columns);
+		strbuf_puts(&columns, table->more);
+		strbuf_printf(&sql, "INSERT INTO %s (%s) VALUES (?", table->name, columns.text);
+		for (const char *c = columns.text; *c; c++)
+			if (*c == ',')
+				strbuf_puts(&sql, ", ?");
+		strbuf_printf(&sql, ")%s", table->there ? table->there : "");
+		result = lab_prepare(lab, out++, sql.text, doing, err);
+		strbuf_release(&columns);
+		strbuf_release(&sql);
+	}
+	return result;
 }
 
 int lab_vselect(struct lab *lab, sqlite3_stmt **out, const char *columns, const struct arg *args,

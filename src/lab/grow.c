@@ -36,13 +36,6 @@ static bool has_column(const char *columns, const char *name)
 	return found;
 }
 
-static const char *type_of(enum field_kind kind)
-{
-	return kind == FIELD_REAL					       ? "REAL"
-	       : kind == FIELD_TEXT || kind == FIELD_RAW || kind == FIELD_NAME ? "TEXT"
-									       : "INTEGER";
-}
-
 bool lab_lacks_columns(sqlite3 *db)
 {
 	bool lacks = false;
@@ -66,8 +59,12 @@ static int grow_table(sqlite3 *db, const struct lab_growing *g)
 		if (has_column(columns, c.leaf.name))
 			continue;
 		struct strbuf sql = { 0 };
+		const enum field_kind kind = c.leaf.kind;
+		bool text = kind == FIELD_TEXT || kind == FIELD_RAW || kind == FIELD_NAME;
 		strbuf_printf(&sql, "ALTER TABLE %s ADD COLUMN %s %s", g->table, c.leaf.name,
-			      type_of(c.leaf.kind));
+			      kind == FIELD_REAL ? "REAL"
+			      : text		 ? "TEXT"
+						 : "INTEGER");
 		rc = sqlite3_exec(db, sql.text, NULL, NULL, NULL);
 		strbuf_release(&sql);
 	}

@@ -340,8 +340,7 @@ static int store_slices(struct writer *w)
 	const struct profile *p = w->p;
 	sample_rows rows = { 0 };
 	array_reserve(&rows, p->samples.count + 1);
-	for (size_t i = 0; i < p->samples.count; i++) {
-		const struct profile_sample *s = &p->samples.items[i];
+	array_each(s, &p->samples) {
 		const struct profile_stack *stack = &p->stack_list.items[s->stack];
 		array_push(&rows,
 			   (struct sample_row){

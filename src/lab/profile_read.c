@@ -358,8 +358,7 @@ static int read_samples(struct reader *r, int64_t slice, sample_rows *rows)
 	rows->count = 0;
 	if (lab_read_samples(r->lab, slice, (uint32_t)r->p->slices.count - 1, rows, r->err))
 		return -1;
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct sample_row *row = &rows->items[i];
+	array_each(row, rows) {
 		uint32_t thread = entry(r, &r->threads, row->thread, make_thread);
 		uint32_t stack = thread == PROFILE_NONE ? thread : stack_of(r, row);
 		if (stack == PROFILE_NONE)

@@ -137,20 +137,15 @@ sqlite3_stmt *profile_statement(struct lab *lab, enum profile_statement which, c
 static int by_place(const void *one, const void *two)
 {
 	const struct sample_row *a = one, *b = two;
-	if (a->slice != b->slice)
-		return a->slice < b->slice ? -1 : 1;
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->chain != b->chain)
-		return a->chain < b->chain ? -1 : 1;
-	return (a->location > b->location) - (a->location < b->location);
+	return ORDER(a->slice, b->slice) ?: ORDER(a->thread, b->thread) ?:
+	       ORDER(a->chain, b->chain) ?: ORDER(a->location, b->location);
 }
 
 void sample_rows_sum(sample_rows *rows)
 {
 	if (rows->count < 2)
 		return;
-	qsort(rows->items, rows->count, sizeof *rows->items, by_place);
+	array_sort(rows, by_place);
 	size_t last = 0;
 	for (size_t i = 1; i < rows->count; i++) {
 		if (by_place(&rows->items[last], &rows->items[i]) == 0)

@@ -121,8 +121,7 @@ static void bind_parameters(sqlite3_stmt *stmt, int *at, const struct run *run)
 {
 	struct strbuf raw = { 0 };
 	json_t *object = json_object();
-	for (size_t i = 0; i < run->parameters.count; i++) {
-		const struct parameter *p = &run->parameters.items[i];
+	array_each(p, &run->parameters) {
 		strbuf_add(&raw, p->name, strlen(p->name) + 1);
 		strbuf_add(&raw, p->value, strlen(p->value) + 1);
 		char *name = text_utf8(p->name), *value = text_utf8(p->value);

@@ -65,26 +65,6 @@ static const struct field chunk_fields[] = {
 };
 #undef B
 
-static int add_chunk(struct lab *lab, int64_t watch, const struct bursts *b,
-		     const unsigned char *data, size_t length, struct error *err)
-{
-	static const struct lab_table table = { "watch_chunk", chunk_fields,
-						"watch, processes, bursts, bytes, data", NULL };
-	sqlite3_stmt *stmt = NULL;
-	int at = 1, result = lab_prepare_inserts(lab, &table, 1, &stmt, storing, err);
-	if (!result) {
-		fields_bind(stmt, &at, chunk_fields, b);
-		sqlite3_bind_int64(stmt, at++, watch);
-		sqlite3_bind_int64(stmt, at++, (int64_t)b->processes.count);
-		sqlite3_bind_int64(stmt, at++, (int64_t)b->bursts.count);
-		sqlite3_bind_int64(stmt, at++, (int64_t)length + ROW_BYTES);
-		sqlite3_bind_blob64(stmt, at++, data, length, SQLITE_STATIC);
-		result = lab_done(lab, stmt, storing, err);
-	}
-	sqlite3_finalize(stmt);
-	return result;
-}
-
 /* The chunk just stored stays, whatever it takes. A watch of which nothing is left goes, unless it
  * may be continued. Only the chunks that have to go are looked at, and the index of all: a watch of
  * days has thousands. */
@@ -122,8 +102,12 @@ static int make_room(struct lab *lab, int64_t newest, uint64_t keep_bytes, struc
 int lab_add_bursts(struct lab *lab, int64_t watch, const struct bursts *b, uint64_t keep_bytes,
 		   struct error *err)
 {
+	static const struct lab_table table = { "watch_chunk", chunk_fields,
+						"watch, processes, bursts, bytes, data", NULL };
+	sqlite3_stmt *stmt = NULL;
 	unsigned char *data = NULL;
 	size_t length = 0;
+	int at = 1;
 	if (b->end_ns < b->begin_ns)
 		return error_set(err, EXIT_USAGE, "a stretch of bursts ends before it begins");
 	if (chunk_encode(b, &data, &length, err))
@@ -131,8 +115,18 @@ int lab_add_bursts(struct lab *lab, int64_t watch, const struct bursts *b, uint6
 	int result = lab_begin(lab, storing, err);
 	if (!result)
 		result = need_watch(lab, watch, NULL, err) ||
-			 add_chunk(lab, watch, b, data, length, err) ||
+			 lab_prepare_inserts(lab, &table, 1, &stmt, storing, err);
+	if (!result) {
+		fields_bind(stmt, &at, chunk_fields, b);
+		sqlite3_bind_int64(stmt, at++, watch);
+		sqlite3_bind_int64(stmt, at++, (int64_t)b->processes.count);
+		sqlite3_bind_int64(stmt, at++, (int64_t)b->bursts.count);
+		sqlite3_bind_int64(stmt, at++, (int64_t)length + ROW_BYTES);
+		sqlite3_bind_blob64(stmt, at++, data, length, SQLITE_STATIC);
+		result = lab_done(lab, stmt, storing, err) ||
 			 make_room(lab, sqlite3_last_insert_rowid(lab->db), keep_bytes, err);
+	}
+	sqlite3_finalize(stmt);
 	free(data);
 	return lab_finish(lab, result, storing, err);
 }

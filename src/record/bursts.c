@@ -12,9 +12,7 @@ void bursts_release(struct bursts *b)
 static int by_begin(const void *a, const void *b)
 {
 	const struct burst *p = a, *q = b;
-	if (p->begin_ns != q->begin_ns)
-		return p->begin_ns < q->begin_ns ? -1 : 1;
-	return p->process < q->process ? -1 : p->process > q->process;
+	return ORDER(p->begin_ns, q->begin_ns) ?: ORDER(p->process, q->process);
 }
 
 /* From a place on, before which all began earlier. */
@@ -42,9 +40,7 @@ struct place {
 static int by_identity(const void *a, const void *b)
 {
 	const struct place *p = a, *q = b;
-	if (p->pid != q->pid)
-		return p->pid < q->pid ? -1 : 1;
-	return p->start_ns < q->start_ns ? -1 : p->start_ns > q->start_ns;
+	return ORDER(p->pid, q->pid) ?: ORDER(p->start_ns, q->start_ns);
 }
 
 /* Where each process of next is in into, after all of them are there. The caller frees it. */

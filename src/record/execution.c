@@ -217,16 +217,9 @@ struct entry {
 static int compare_entries(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	if (x->tgid != y->tgid)
-		return x->tgid < y->tgid ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	int leader = (x->tid == x->tgid) - (y->tid == y->tgid);
-	if (leader)
-		return -leader;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->stage - y->stage;
+	return ORDER(x->tgid, y->tgid) ?: ORDER(x->start_ns, y->start_ns) ?:
+	       ORDER(x->tid != x->tgid, y->tid != y->tgid) ?: ORDER(x->tid, y->tid) ?:
+	       x->stage - y->stage;
 }
 
 static void add_entries(const struct image *image, int stage, struct entry *into, size_t *count)
@@ -257,11 +250,8 @@ static void add_task(struct process *p, const struct task_record *first,
 static int compare_processes(const void *a, const void *b)
 {
 	const struct process *x = a, *y = b;
-	if ((x->role == ROLE_SUBJECT) != (y->role == ROLE_SUBJECT))
-		return x->role == ROLE_SUBJECT ? -1 : 1;
-	if (x->value[TASK_EXEC] != y->value[TASK_EXEC])
-		return x->value[TASK_EXEC] > y->value[TASK_EXEC] ? -1 : 1;
-	return (x->pid > y->pid) - (x->pid < y->pid);
+	return ORDER(y->role == ROLE_SUBJECT, x->role == ROLE_SUBJECT) ?:
+	       ORDER(y->value[TASK_EXEC], x->value[TASK_EXEC]) ?: ORDER(x->pid, y->pid);
 }
 
 void tasks_between(const struct image *before, const struct image *after, const struct image *exits,

@@ -262,8 +262,7 @@ struct ledger_process *ledger_processes(const struct ledger *l, size_t *count)
 {
 	struct ledger_process *list = xcalloc(l->threads.count + 1, sizeof *list);
 	size_t n = 0;
-	for (size_t i = 0; i < l->threads.count; i++) {
-		const struct ledger_thread *t = &l->threads.items[i];
+	array_each(t, &l->threads) {
 		struct ledger_process *p = NULL;
 		/* threads of a process mostly follow one another */
 		for (size_t k = n; !p && k-- > 0;)
@@ -293,8 +292,7 @@ static void take_off_entries(struct ledger *l, const struct ledger_entry *d)
 {
 	uint64_t left = d->ns;
 	for (int turn = 0; turn < 2; turn++)
-		for (size_t i = 0; i < l->entries.count; i++) {
-			struct ledger_entry *e = &l->entries.items[i];
+		array_each(e, &l->entries) {
 			bool named = e->pid == d->pid && strcmp(e->name, d->name) == 0;
 			if (e->cause != d->cause || named != (turn == 0))
 				continue;
@@ -305,23 +303,18 @@ static void take_off_entries(struct ledger *l, const struct ledger_entry *d)
 		}
 }
 
-static void take_off_account(struct ledger_account *a, const struct ledger_account *b)
-{
-	for (int c = 0; c < LEDGER_CAUSES; c++) {
-		a->ns[c] = less(a->ns[c], b->ns[c]);
-		a->count[c] = less(a->count[c], b->count[c]);
-	}
-	a->tick_user_ns = less(a->tick_user_ns, b->tick_user_ns);
-	a->tick_system_ns = less(a->tick_system_ns, b->tick_system_ns);
-	a->migrations = less(a->migrations, b->migrations);
-}
-
 /* Its details go as well; those of threads behind it are renumbered. */
 static void take_off_thread(struct ledger *l, uint32_t index)
 {
-	struct ledger_account rest = l->threads.items[index].account;
+	struct ledger_account rest = l->threads.items[index].account, *all = &l->subject;
 	size_t kept = 0;
-	take_off_account(&l->subject, &rest);
+	for (int c = 0; c < LEDGER_CAUSES; c++) {
+		all->ns[c] = less(all->ns[c], rest.ns[c]);
+		all->count[c] = less(all->count[c], rest.count[c]);
+	}
+	all->tick_user_ns = less(all->tick_user_ns, rest.tick_user_ns);
+	all->tick_system_ns = less(all->tick_system_ns, rest.tick_system_ns);
+	all->migrations = less(all->migrations, rest.migrations);
 	for (size_t i = 0; i < l->details.count; i++) {
 		struct ledger_entry d = l->details.items[i];
 		if (d.thread == index) {
@@ -346,7 +339,7 @@ static void take_off_thread(struct ledger *l, uint32_t index)
 static int by_ns(const void *a, const void *b)
 {
 	const struct ledger_entry *x = a, *y = b;
-	return (x->ns < y->ns) - (x->ns > y->ns);
+	return ORDER(y->ns, x->ns);
 }
 
 void ledger_keep_processes(struct ledger *l, const int32_t *tgids, size_t count)

@@ -67,8 +67,7 @@ static bool is_identity(const char *key)
 static void hash_facts(const struct machine *m, bool identity, char out[17])
 {
 	uint64_t hash = 14695981039346656037u;
-	for (size_t i = 0; i < m->facts.count; i++) {
-		const struct fact *f = &m->facts.items[i];
+	array_each(f, &m->facts) {
 		const char *parts[] = { f->key, "=", f->value, "\n" };
 		if (identity ? !is_identity(f->key) : strncmp(f->key, "now.", 4) == 0)
 			continue;

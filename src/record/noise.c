@@ -518,40 +518,22 @@ static void add_detours(struct noise_detours *into, const struct noise_detours *
 		into->class_ns[i] += from->class_ns[i];
 }
 
-/* Means are weighted by the rounds with a fit. */
-static void add_host(struct noise_host *into, const struct noise_host *from)
-{
-	double had = into->fitted, has = from->fitted, all = had + has;
-	if (all > 0) {
-		into->period_ns = (into->period_ns * had + from->period_ns * has) / all;
-		into->width_ns = (into->width_ns * had + from->width_ns * has) / all;
-		into->chance = (into->chance * had + from->chance * has) / all;
-	}
-	into->rounds += from->rounds;
-	into->fitted += from->fitted;
-	into->in_phase += from->in_phase;
-	into->looked_at += from->looked_at;
-}
-
 static void add_named(struct noise_cpu *into, const struct noise_cpu *from)
 {
-	for (size_t i = 0; i < from->sources.count; i++) {
-		const struct noise_source *s = &from->sources.items[i];
+	array_each(s, &from->sources) {
 		struct noise_source *sum = noise_source_get(into, s->class, s->name);
 		noise_spread_merge(&sum->spread, &s->spread);
 		noise_histogram_merge(&sum->lengths, &s->lengths);
 		noise_histogram_merge(&sum->intervals, &s->intervals);
 	}
-	for (size_t i = 0; i < from->combinations.count; i++) {
-		const struct noise_combination *x = &from->combinations.items[i];
+	array_each(x, &from->combinations) {
 		struct noise_combination *sum = noise_combination_get(into, x->name);
 		noise_spread_merge(&sum->seen, &x->seen);
 		noise_spread_merge(&sum->told, &x->told);
 		noise_histogram_merge(&sum->seen_lengths, &x->seen_lengths);
 		noise_histogram_merge(&sum->told_lengths, &x->told_lengths);
 	}
-	for (size_t i = 0; i < from->untold.count; i++) {
-		const struct noise_untold *u = &from->untold.items[i];
+	array_each(u, &from->untold) {
 		size_t at = 0;
 		while (at < into->untold.count && strcmp(into->untold.items[at].name, u->name) != 0)
 			at++;
@@ -566,8 +548,7 @@ void noise_together(const struct noise *n, struct noise_cpu *into)
 {
 	*into = (struct noise_cpu){ .cpu = UINT32_MAX };
 	into->buckets = xcalloc(NOISE_BUCKETS, sizeof *into->buckets);
-	for (size_t i = 0; i < n->cpus.count; i++) {
-		const struct noise_cpu *c = &n->cpus.items[i];
+	array_each(c, &n->cpus) {
 		into->rounds += c->rounds;
 		into->window_ns += c->window_ns;
 		into->unwatched_ns += c->unwatched_ns;
@@ -578,7 +559,6 @@ void noise_together(const struct noise *n, struct noise_cpu *into)
 		into->outside_ns += c->outside_ns;
 		if (c->threshold_ns > into->threshold_ns)
 			into->threshold_ns = c->threshold_ns;
-
 		into->step_ns = fmax(into->step_ns, c->step_ns);
 		into->turn_ns = fmax(into->turn_ns, c->turn_ns);
 		into->turn_p999_ns = fmax(into->turn_p999_ns, c->turn_p999_ns);
@@ -586,7 +566,17 @@ void noise_together(const struct noise *n, struct noise_cpu *into)
 		for (size_t b = 0; b < NOISE_BUCKETS; b++)
 			add_detours(&into->buckets[b], &c->buckets[b]);
 		noise_histogram_merge(&into->master, &c->master);
-		add_host(&into->host, &c->host);
+		struct noise_host *host = &into->host;
+		double had = host->fitted, has = c->host.fitted, all = had + has;
+		if (all > 0) { /* means are weighted by the rounds with a fit */
+			host->period_ns = (host->period_ns * had + c->host.period_ns * has) / all;
+			host->width_ns = (host->width_ns * had + c->host.width_ns * has) / all;
+			host->chance = (host->chance * had + c->host.chance * has) / all;
+		}
+		host->rounds += c->host.rounds;
+		host->fitted += c->host.fitted;
+		host->in_phase += c->host.in_phase;
+		host->looked_at += c->host.looked_at;
 		add_named(into, c);
 	}
 }

@@ -548,11 +548,9 @@ void profile_merge(struct profile *to, const struct profile *from)
 			array_push(&to->slices, *slice);
 		m.slices[i] = at;
 	}
-	for (size_t i = 0; i < from->samples.count; i++) {
-		const struct profile_sample *s = &from->samples.items[i];
+	array_each(s, &from->samples)
 		profile_add_sample(to, m.slices[s->slice], m.threads[s->thread], m.stacks[s->stack],
 				   s->count);
-	}
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		xfree(*maps[i].map);
 }

@@ -14,7 +14,7 @@ struct weighted {
 static int compare(const void *a, const void *b)
 {
 	const struct weighted *p = a, *q = b;
-	return (p->x > q->x) - (p->x < q->x);
+	return ORDER(p->x, q->x);
 }
 
 /* The x below which `share` of the weight lies. */

@@ -22,7 +22,7 @@ struct pooled {
 static int compare_pooled(const void *a, const void *b)
 {
 	const struct pooled *x = a, *y = b;
-	return (x->value > y->value) - (x->value < y->value);
+	return ORDER(x->value, y->value);
 }
 
 /* P(U <= u) for every u from the counts of Mann & Whitney 1947 (Ann. Math. Stat. 18, 50-60): the

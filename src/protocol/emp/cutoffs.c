@@ -19,8 +19,7 @@ struct offence {
 static struct offence find_worst(const struct execution *x, const cutoff_list *holding)
 {
 	struct offence worst = { 0 };
-	for (size_t i = 0; i < x->processes.count; i++) {
-		const struct process *p = &x->processes.items[i];
+	array_each(p, &x->processes) {
 		struct offence o = { .process = p };
 		if (p->role != ROLE_DAEMON || !process_pt_ns(p, &o.ns))
 			continue;
@@ -96,16 +95,16 @@ static struct emp_warning *add(struct emp_result *r, const char *id)
 	return &r->warnings.items[r->warnings.count - 1];
 }
 
-struct tally {
-	const char *daemon;
-	size_t drops;
-};
-
-/* The daemon that most of the executions were dropped for. There is one. */
-static struct tally busiest(const struct emp_result *r)
+static void warn_of_many(struct emp_result *r)
 {
+	struct tally {
+		const char *daemon;
+		size_t drops;
+	} most = { "", 0 }; /* the daemon that most of the executions were dropped for */
 	ARRAY(struct tally) list = { 0 };
-	struct tally most = { "", 0 };
+	size_t measured = r->unfiltered[EMP_ET].n;
+	if (2 * r->dropped[EMP_CUTOFF] <= measured)
+		return;
 	for (size_t i = 0; i < r->count; i++) {
 		const struct emp_verdict *v = &r->verdicts[i];
 		size_t at = 0;
@@ -119,15 +118,6 @@ static struct tally busiest(const struct emp_result *r)
 			most = list.items[at];
 	}
 	array_release(&list);
-	return most;
-}
-
-static void warn_of_many(struct emp_result *r)
-{
-	size_t measured = r->unfiltered[EMP_ET].n;
-	if (2 * r->dropped[EMP_CUTOFF] <= measured)
-		return;
-	struct tally most = busiest(r);
 	char name[64];
 	text_display(most.daemon, name, sizeof name);
 	struct emp_warning *w = add(r, "cutoffs_many");
@@ -162,12 +152,10 @@ static void warn_of_changes(const struct emp_origin *o, struct emp_result *r)
 	if (!o->then || !o->now)
 		return;
 	cutoffs_changes(o->then, o->now, o->quieted, &list);
-	for (size_t i = 0; i < list.count; i++) {
-		const struct cutoffs_change *c = &list.items[i];
+	array_each(c, &list)
 		if (c->name)
 			strbuf_printf(&text, "%s%s %s, was %s", text.length ? "; " : "", c->name,
 				      c->now, c->then);
-	}
 	put_daemons(&list, true, &text);
 	put_daemons(&list, false, &text);
 	if (text.length) {

@@ -21,9 +21,7 @@ static int compare_entries(const void *a, const void *b)
 {
 	const struct ledger_entry *x = ((const struct pair *)a)->entry;
 	const struct ledger_entry *y = ((const struct pair *)b)->entry;
-	if (x->cause != y->cause)
-		return x->cause < y->cause ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return ORDER(x->cause, y->cause) ?: strcmp(x->name, y->name);
 }
 
 static void collect(const struct ledger *l, int side, pair_list *into)
@@ -45,7 +43,7 @@ static void pair_up(const struct ledger *x, const struct ledger *base, pair_list
 	collect(base, 1, out);
 	if (!out->count)
 		return;
-	qsort(out->items, out->count, sizeof *out->items, compare_entries);
+	array_sort(out, compare_entries);
 	size_t n = 0;
 	for (size_t i = 1; i < out->count; i++) {
 		struct pair *into = &out->items[n], *p = &out->items[i];
@@ -66,41 +64,17 @@ static void pair_up(const struct ledger *x, const struct ledger *base, pair_list
 	out->count = n + 1;
 }
 
-static int by_part(int64_t a, int64_t b)
+/* The largest part first, where sign is -1 the smallest; what no name accounts for comes last. */
+static int compare_names(const void *a, const void *b, void *sign)
 {
-	return (a < b) - (a > b);
+	const struct difference_name *x = a, *y = b;
+	return !*x->name - !*y->name ?: *(int *)sign * ORDER(y->ns, x->ns) ?: strcmp(x->name, y->name);
 }
 
-/* What no name accounts for comes last. */
-static int compare_names(const struct difference_name *x, const struct difference_name *y, int sign)
-{
-	int order = !*x->name - !*y->name;
-	order = order ? order : sign * by_part(x->ns, y->ns);
-	return order ? order : strcmp(x->name, y->name);
-}
-
-static int compare_up(const void *a, const void *b)
-{
-	return compare_names(a, b, 1);
-}
-
-static int compare_down(const void *a, const void *b)
-{
-	return compare_names(a, b, -1);
-}
-
-static int compare_causes_up(const void *a, const void *b)
+static int compare_causes(const void *a, const void *b, void *sign)
 {
 	const struct difference_cause *x = a, *y = b;
-	int order = by_part(x->ns, y->ns);
-	return order ? order : (int)x->cause - (int)y->cause;
-}
-
-static int compare_causes_down(const void *a, const void *b)
-{
-	const struct difference_cause *x = a, *y = b;
-	int order = by_part(y->ns, x->ns);
-	return order ? order : (int)x->cause - (int)y->cause;
+	return *(int *)sign * ORDER(y->ns, x->ns) ?: ORDER(x->cause, y->cause);
 }
 
 /* The differences of the names become parts of c->ns, none of them larger than it was. */
@@ -143,8 +117,7 @@ static bool is_itself(const struct ledger_entry *e)
 
 static void add_names(struct difference_cause *c, const pair_list *pairs, bool wall)
 {
-	for (size_t i = 0; i < pairs->count; i++) {
-		const struct pair *p = &pairs->items[i];
+	array_each(p, pairs) {
 		int64_t ns = (int64_t)(p->ns[0] - p->ns[1]);
 		if (p->entry->cause != c->cause || !ns || (wall && is_itself(p->entry)))
 			continue;
@@ -165,7 +138,8 @@ static void add_names(struct difference_cause *c, const pair_list *pairs, bool w
 		if (c->names.items[i].ns)
 			c->names.items[kept++] = c->names.items[i];
 	c->names.count = kept;
-	qsort(c->names.items, kept, sizeof *c->names.items, c->ns > 0 ? compare_up : compare_down);
+	qsort_r(c->names.items, kept, sizeof *c->names.items, compare_names,
+		&(int){ c->ns > 0 ? 1 : -1 });
 }
 
 /* By name, what another had of the CPUs in l less that in other. */
@@ -252,8 +226,7 @@ static void find_growth(const struct ledger *x, const struct ledger *base, const
 		excess(x->subject.ns[LEDGER_RUN], base->subject.ns[LEDGER_RUN]) / fmax(parallel, 1);
 	own = fmin(fmax(own, 0), (double)wall);
 	g->lost = wall - llround(own);
-	for (size_t i = 0; i < pairs->count; i++) {
-		const struct pair *p = &pairs->items[i];
+	array_each(p, pairs) {
 		/* what may hold a thread up without its own doing */
 		bool outside = p->entry->cause > LEDGER_RUN && p->entry->cause <= LEDGER_FAULT;
 		if (outside && !is_itself(p->entry))
@@ -325,8 +298,8 @@ void difference_of(const struct execution *x, const struct execution *base,
 	out->ns = wall ? (int64_t)(x->et_ns - base->et_ns) : explained;
 	out->rest_ns = out->ns - explained;
 	if (out->causes.count)
-		qsort(out->causes.items, out->causes.count, sizeof *out->causes.items,
-		      out->ns < 0 ? compare_causes_down : compare_causes_up);
+		qsort_r(out->causes.items, out->causes.count, sizeof *out->causes.items,
+			compare_causes, &(int){ out->ns < 0 ? -1 : 1 });
 }
 
 void difference_release(struct difference *d)

@@ -158,8 +158,7 @@ static bool put_excess(const struct execution *x, const struct execution *base, 
 	struct difference d;
 	const struct difference_cause *worst = NULL;
 	difference_of(x, base, m == EMP_ET ? DIFFERENCE_WALL : DIFFERENCE_ACCOUNT, &d);
-	for (size_t i = 0; i < d.causes.count; i++) {
-		const struct difference_cause *c = &d.causes.items[i];
+	array_each(c, &d.causes) {
 		bool held = c->cause != LEDGER_RUN &&
 			    (m == EMP_ET || (m != EMP_PT_NET && ledger_on_cpu(c->cause)));
 		if (held && c->ns > 0 && (!worst || c->ns > worst->ns))
@@ -232,12 +231,10 @@ static void explain_outside(const struct execution *x, const struct execution *b
 	}
 	/* the daemon that used the most CPU time, if that was enough to matter */
 	const struct process *busiest = NULL;
-	for (size_t i = 0; i < x->processes.count; i++) {
-		const struct process *p = &x->processes.items[i];
+	array_each(p, &x->processes)
 		if (p->role == ROLE_DAEMON && p->present >> TASK_EXEC & 1 &&
 		    (!busiest || p->value[TASK_EXEC] > busiest->value[TASK_EXEC]))
 			busiest = p;
-	}
 	if (!busiest || !matters(busiest->value[TASK_EXEC], x))
 		return;
 	text_duration((double)busiest->value[TASK_EXEC], 2, used, sizeof used);

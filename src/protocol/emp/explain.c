@@ -21,9 +21,7 @@ typedef ARRAY(struct candidate) candidate_list;
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
-	if (x->et_ns != y->et_ns)
-		return x->et_ns < y->et_ns ? -1 : 1;
-	return (x->index > y->index) - (x->index < y->index);
+	return ORDER(x->et_ns, y->et_ns) ?: ORDER(x->index, y->index);
 }
 
 /* Executions with a ledger that are neither warm-ups nor failed, by ET; on demand the kept ones
@@ -37,8 +35,7 @@ static void find_candidates(const struct execution *executions, size_t count,
 		    (rule == EMP_KEPT || (!kept && (rule == EMP_CUTOFF || rule == EMP_OUTSIDE))))
 			array_push(out, (struct candidate){ executions[i].et_ns, i });
 	}
-	if (out->count)
-		qsort(out->items, out->count, sizeof *out->items, compare_candidates);
+	array_sort(out, compare_candidates);
 }
 
 static void add(const struct execution *executions, size_t index, enum explain_why why,

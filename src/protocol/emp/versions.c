@@ -109,26 +109,19 @@ static size_t prefix_of(const struct emp_result *all, size_t n)
 	return all->count;
 }
 
-static struct emp_options without_rules(const struct emp_options *options)
+/* With both rules or without any. */
+static struct emp_options with_rules(struct emp_options options, bool both)
 {
-	struct emp_options o = *options;
-	o.keep_outside = true;
-	o.cutoff_count = 0;
-	return o;
-}
-
-static struct emp_options with_rules(const struct emp_options *options)
-{
-	struct emp_options o = *options;
-	o.keep_outside = false;
-	return o;
+	options.keep_outside = !both;
+	options.cutoff_count = both ? options.cutoff_count : 0;
+	return options;
 }
 
 void emp_versions(const struct run *run, const struct execution *executions, size_t count,
 		  const struct machine *machine, const struct emp_options *options,
 		  struct emp_versions *out)
 {
-	struct emp_options none = without_rules(options), both = with_rules(options);
+	struct emp_options none = with_rules(*options, false), both = with_rules(*options, true);
 	struct emp_result all, judged, ten;
 	emp_judge(run, executions, count, &none, &all);
 	emp_judge(run, executions, count, &both, &judged);
@@ -180,7 +173,7 @@ static double outlier_share(const struct emp_size_row *row)
 void emp_sizes(const struct run *run, const struct execution *executions, size_t count,
 	       const struct emp_options *options, emp_size_list *out)
 {
-	struct emp_options none = without_rules(options), both = with_rules(options);
+	struct emp_options none = with_rules(*options, false), both = with_rules(*options, true);
 	struct emp_result all;
 	emp_judge(run, executions, count, &none, &all);
 	size_t first = out->count, best = SIZE_MAX;

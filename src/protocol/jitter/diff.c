@@ -32,9 +32,7 @@ typedef ARRAY(struct jitter_source_diff) source_list;
 static int compare_keys(const void *a, const void *b)
 {
 	const struct jitter_source_diff *x = a, *y = b;
-	if (x->class != y->class)
-		return x->class < y->class ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return ORDER(x->class, y->class) ?: strcmp(x->name, y->name);
 }
 
 static struct jitter_source_diff key_of(const struct noise_source *s)
@@ -52,8 +50,7 @@ static void list_keys(const struct noise *base, const struct noise *run, source_
 		for (size_t i = 0; i < both[n]->cpus.count; i++)
 			for (size_t k = 0; k < both[n]->cpus.items[i].sources.count; k++)
 				array_push(list, key_of(&both[n]->cpus.items[i].sources.items[k]));
-	if (list->count)
-		qsort(list->items, list->count, sizeof *list->items, compare_keys);
+	array_sort(list, compare_keys);
 	for (size_t i = 0; i < list->count; i++)
 		if (!kept || compare_keys(&list->items[kept - 1], &list->items[i]))
 			list->items[kept++] = list->items[i];
@@ -98,8 +95,7 @@ static void side_fill_parts(struct side *s, const source_list *list)
 		if (!p->window_ns || p->window_ns < longest / LEAST_OF_LONGEST)
 			continue;
 		s->totals[s->parts] = (double)p->ns / (double)p->window_ns;
-		for (size_t k = 0; k < p->shares.count; k++) {
-			const struct noise_share *x = &p->shares.items[k];
+		array_each(x, &p->shares) {
 			if (x->cpu >= n->cpus.count ||
 			    x->source >= n->cpus.items[x->cpu].sources.count)
 				continue; /* of a lab that someone changed */
@@ -120,10 +116,8 @@ static void side_init(struct side *s, const struct noise *n, const source_list *
 	s->spreads = xcalloc(list->count + 1, sizeof *s->spreads);
 	s->present = xcalloc(list->count + 1, sizeof *s->present);
 	for (size_t i = 0; i < n->cpus.count; i++)
-		for (size_t k = 0; k < n->cpus.items[i].sources.count; k++) {
-			const struct noise_source *from = &n->cpus.items[i].sources.items[k];
+		array_each(from, &n->cpus.items[i].sources)
 			noise_spread_merge(&s->spreads[find_key(list, from)], &from->spread);
-		}
 	side_fill_parts(s, list);
 }
 
@@ -401,8 +395,7 @@ int jitter_compare(const struct noise *base, const struct noise *run, struct jit
 	adjust(&list);
 	for (size_t i = 0; i < list.count; i++)
 		list.items[i].change = change_of(&list.items[i]);
-	if (list.count)
-		qsort(list.items, list.count, sizeof *list.items, compare_places);
+	array_sort(&list, compare_places);
 	out->sources.items = list.items;
 	out->sources.count = list.count;
 	out->sources.capacity = list.capacity;

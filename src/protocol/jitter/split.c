@@ -39,9 +39,7 @@ static uint64_t cap_of(const struct jitter_learnt *learnt, enum gap_kind kind)
 static int longest_first(const void *a, const void *b)
 {
 	const struct jitter_piece *x = a, *y = b;
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	return (x->index > y->index) - (x->index < y->index);
+	return ORDER(y->ns, x->ns) ?: ORDER(x->index, y->index);
 }
 
 static void add_piece(struct jitter_work *w, uint64_t ns, size_t index)
@@ -54,8 +52,7 @@ static void add_piece(struct jitter_work *w, uint64_t ns, size_t index)
 /* Leaves in the pieces what is taken from each. Returns what is still to be taken. */
 static uint64_t take(struct jitter_work *w, uint64_t steal)
 {
-	if (w->pieces.count > 1)
-		qsort(w->pieces.items, w->pieces.count, sizeof *w->pieces.items, longest_first);
+	array_sort(&w->pieces, longest_first);
 	for (size_t i = 0; i < w->pieces.count; i++) {
 		uint64_t *ns = &w->pieces.items[i].ns;
 		*ns = *ns < steal ? *ns : steal;
@@ -135,8 +132,7 @@ void jitter_split(struct jitter_work *w, struct jitter_learnt *learnt)
 	}
 	for (size_t kind = 0; kind < GAP_KINDS; kind++)
 		caps[kind] = cap_of(learnt, (enum gap_kind)kind);
-	for (size_t k = 0; k < w->gaps.count; k++) {
-		struct jitter_gap *g = &w->gaps.items[k];
+	array_each(g, &w->gaps) {
 		g->delivery_ns = g->ns < caps[g->kind] ? g->ns : caps[g->kind];
 		g->residue_ns = g->ns - g->delivery_ns;
 	}

@@ -41,8 +41,7 @@ void sedona_cluster(const struct sedona_run *r, const bool *is_l, sedona_cluster
 			rows[d].sigma_ns = sqrt(squares[d] / (rows[d].executions - 1));
 		array_push(out, rows[d]);
 	}
-	if (out->count)
-		qsort(out->items, out->count, sizeof *out->items, by_name);
+	array_sort(out, by_name);
 	xfree(rows);
 	xfree(mean);
 	xfree(squares);
@@ -67,9 +66,8 @@ static uint64_t rounded(double ns, uint64_t unit_ns)
 
 static int by_number(const void *key, const void *item)
 {
-	uint32_t number = *(const uint32_t *)key,
-		 other = ((const struct sedona_sample *)item)->number;
-	return number < other ? -1 : number > other;
+	const struct sedona_sample *sample = item;
+	return ORDER(*(const uint32_t *)key, sample->number);
 }
 
 /* Step 7 for one daemon. */
@@ -104,8 +102,7 @@ static void see(const struct sedona_seen_run *run, enum study_length length, str
 	size_t *where = xcalloc(r->names.count + 1, sizeof *where);
 	for (size_t i = 0; i < r->names.count; i++)
 		where[i] = (size_t)(daemon_of(out, r->names.items[i].text) - out->daemons.items);
-	for (size_t i = 0; i < r->samples.count; i++) {
-		const struct sedona_sample *sample = &r->samples.items[i];
+	array_each(sample, &r->samples) {
 		double longer = 1;
 		if (run->cluster_high_ns && sample->et_ns > run->cluster_high_ns)
 			longer = (double)sample->et_ns / (double)run->cluster_high_ns;
@@ -190,11 +187,8 @@ void sedona_cutoffs(const struct sedona_seen_run *short_run, const struct sedona
 	see(short_run, STUDY_SHORT, out);
 	if (long_run)
 		see(long_run, STUDY_LONG, out);
-	if (out->daemons.count)
-		qsort(out->daemons.items, out->daemons.count, sizeof *out->daemons.items,
-		      daemons_by_name);
-	for (size_t i = 0; i < out->daemons.count; i++) {
-		struct study_daemon *d = &out->daemons.items[i];
+	array_sort(&out->daemons, daemons_by_name);
+	array_each(d, &out->daemons) {
 		set_cutoffs(d, unit_ns);
 		const struct study_seen *s = &d->seen[STUDY_SHORT], *l = &d->seen[STUDY_LONG];
 		if (!s->has_cutoff && !l->has_cutoff)

@@ -17,7 +17,7 @@ struct gap {
 static int by_width(const void *a, const void *b)
 {
 	const struct gap *p = a, *q = b;
-	return p->width < q->width ? -1 : p->width > q->width;
+	return ORDER(p->width, q->width);
 }
 
 static double tolerance(double gap)

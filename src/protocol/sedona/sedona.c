@@ -40,8 +40,7 @@ void sedona_run_of(const struct run *run, const struct execution *executions, si
 					   .et_ns = x->et_ns > shell ? x->et_ns - shell : 0,
 					   .pt_ns = own == ABSENT_NS ? 0 : own,
 					   .first = out->executions.count };
-		for (size_t k = 0; k < x->processes.count; k++) {
-			const struct process *p = &x->processes.items[k];
+		array_each(p, &x->processes) {
 			uint64_t pt;
 			if (p->role == ROLE_DAEMON && process_pt_ns(p, &pt) && pt)
 				array_push(&out->executions,

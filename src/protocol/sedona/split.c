@@ -27,7 +27,7 @@ struct split {
 static int by_length(const void *a, const void *b)
 {
 	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-	return p < q ? -1 : p > q;
+	return ORDER(p, q);
 }
 
 /* P of at most `seen` where `mean` are expected (Poisson). */

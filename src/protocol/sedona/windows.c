@@ -19,11 +19,9 @@ static int worst_cpu(const struct bursts *parts, size_t count)
 	uint64_t *busy = xcalloc(UINT16_MAX + 1, sizeof *busy);
 	int worst = 0;
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < parts[i].bursts.count; k++) {
-			const struct burst *b = &parts[i].bursts.items[k];
+		array_each(b, &parts[i].bursts)
 			if (counts(&parts[i], b))
 				busy[b->cpu] += b->busy_ns;
-		}
 	for (int cpu = 1; cpu <= UINT16_MAX; cpu++)
 		if (busy[cpu] > busy[worst])
 			worst = cpu;

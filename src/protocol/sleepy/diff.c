@@ -29,8 +29,7 @@ static int compare_texts(const char *a, const char *b)
 static int by_name(const void *a, const void *b)
 {
 	const struct side *x = a, *y = b;
-	int order = compare_texts(x->name, y->name);
-	return order ? order : compare_texts(x->row->where, y->row->where);
+	return compare_texts(x->name, y->name) ?: compare_texts(x->row->where, y->row->where);
 }
 
 /* Of a system only what was sampled can be compared: idle CPUs and what was lost are no samples. */
@@ -45,8 +44,7 @@ static void gather(const struct sleepy_view *v, bool after, side_list *list)
 
 static void sort(side_list *list)
 {
-	if (list->count)
-		qsort(list->items, list->count, sizeof *list->items, by_name);
+	array_sort(list, by_name);
 }
 
 /* Where those that are called as this one end. */
@@ -116,10 +114,7 @@ static int by_size(const void *a, const void *b)
 {
 	const struct sleepy_change *x = a, *y = b;
 	double one = fabs(x->change), other = fabs(y->change);
-	if (one > other || one < other)
-		return one > other ? -1 : 1;
-	int order = strcmp(x->name, y->name);
-	return order ? order : compare_texts(x->where, y->where);
+	return ORDER(other, one) ?: strcmp(x->name, y->name) ?: compare_texts(x->where, y->where);
 }
 
 void sleepy_compare(const struct sleepy_view *before, const struct sleepy_view *after,
@@ -153,8 +148,7 @@ void sleepy_compare(const struct sleepy_view *before, const struct sleepy_view *
 	}
 	array_release(&list);
 	sleepy_judge(into->rows.items, into->rows.count, into->before, into->after);
-	if (into->rows.count)
-		qsort(into->rows.items, into->rows.count, sizeof *into->rows.items, by_size);
+	array_sort(&into->rows, by_size);
 }
 
 void sleepy_diff_release(struct sleepy_diff *d)

@@ -250,7 +250,7 @@ void sleepy_tell_apart(const struct profile *p, enum sleepy_by by, struct sleepy
 							     : &p->functions.items[row->function];
 		array_push(&list, one);
 	}
-	qsort(list.items, list.count, sizeof *list.items, by_looks);
+	array_sort(&list, by_looks);
 	for (size_t i = 0, next; i < list.count; i = next) {
 		next = i + 1;
 		while (next < list.count && by_looks(&list.items[i], &list.items[next]) == 0)

@@ -90,7 +90,7 @@ void sleepy_sieve_release(struct sleepy_sieve *s)
 static int by_address(const void *a, const void *b)
 {
 	const struct sleepy_count *x = a, *y = b;
-	return (x->address > y->address) - (x->address < y->address);
+	return ORDER(x->address, y->address);
 }
 
 void sleepy_instructions(const struct profile *p, uint32_t function, const struct sleepy_filter *f,
@@ -100,8 +100,7 @@ void sleepy_instructions(const struct profile *p, uint32_t function, const struc
 	uint64_t *at = xcalloc(p->locations.count + 1, sizeof *at);
 	sleepy_sieve_make(p, f, &sieve);
 	*into = (sleepy_counts){ 0 };
-	for (size_t i = 0; i < p->samples.count; i++) {
-		const struct profile_sample *s = &p->samples.items[i];
+	array_each(s, &p->samples) {
 		uint32_t leaf = sleepy_leaf(p, &p->stack_list.items[s->stack]);
 		if (leaf != PROFILE_NONE && sleepy_function_of(p, leaf) == function &&
 		    sleepy_passes(&sieve, s))
@@ -111,8 +110,7 @@ void sleepy_instructions(const struct profile *p, uint32_t function, const struc
 		if (at[i])
 			array_push(into,
 				   (struct sleepy_count){ p->locations.items[i].address, at[i] });
-	if (into->count)
-		qsort(into->items, into->count, sizeof *into->items, by_address);
+	array_sort(into, by_address);
 	/* two offsets may have got one address: memory that was mapped twice */
 	size_t kept = 0;
 	for (size_t i = 0; i < into->count; i++)
@@ -135,11 +133,8 @@ static int by_thread_and_stack(const void *a, const void *b)
 {
 	const struct profile_sample *x = ((const struct passed *)a)->sample;
 	const struct profile_sample *y = ((const struct passed *)b)->sample;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
-	return (x->slice > y->slice) - (x->slice < y->slice);
+	return ORDER(x->thread, y->thread) ?: ORDER(x->stack, y->stack) ?:
+	       ORDER(x->slice, y->slice);
 }
 
 void sleepy_each(const struct profile *p, const struct sleepy_filter *f, sleepy_stack_fn each,
@@ -151,8 +146,7 @@ void sleepy_each(const struct profile *p, const struct sleepy_filter *f, sleepy_
 	for (size_t i = 0; i < p->samples.count; i++)
 		if (sleepy_passes(&sieve, &p->samples.items[i]))
 			array_push(&list, (struct passed){ &p->samples.items[i] });
-	if (list.count)
-		qsort(list.items, list.count, sizeof *list.items, by_thread_and_stack);
+	array_sort(&list, by_thread_and_stack);
 	for (size_t i = 0, next = 0; i < list.count; i = next) {
 		const struct profile_sample *s = list.items[i].sample;
 		uint64_t count = 0;

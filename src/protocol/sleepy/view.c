@@ -45,8 +45,7 @@ static void sum_up(struct tally *t, const struct sleepy_sieve *sieve)
 	sums->stacks = xcalloc(p->stack_list.count + 1, sizeof *sums->stacks);
 	sums->stack_apps = xmalloc((p->stack_list.count + 1) * sizeof *sums->stack_apps);
 	memset(sums->stack_apps, 0xff, (p->stack_list.count + 1) * sizeof *sums->stack_apps);
-	for (size_t i = 0; i < p->samples.count; i++) {
-		const struct profile_sample *s = &p->samples.items[i];
+	array_each(s, &p->samples) {
 		const struct profile_stack *stack = &p->stack_list.items[s->stack];
 		t->v->all += s->count;
 		if (!sleepy_passes(sieve, s))
@@ -415,14 +414,8 @@ static char *name_of(const struct profile *p, const struct sleepy_view *v,
 static int by_weight(const void *a, const void *b)
 {
 	const struct sleepy_row *x = a, *y = b;
-	if (x->self != y->self)
-		return x->self > y->self ? -1 : 1;
-	if (x->total != y->total)
-		return x->total > y->total ? -1 : 1;
-	int order = strcmp(x->name, y->name);
-	if (order == 0 && x->address != y->address)
-		order = x->address < y->address ? -1 : 1;
-	return order;
+	return ORDER(y->self, x->self) ?: ORDER(y->total, x->total) ?: strcmp(x->name, y->name) ?:
+	       ORDER(x->address, y->address);
 }
 
 void sleepy_aggregate(const struct profile *p, enum sleepy_by by, const struct sleepy_filter *f,
@@ -453,7 +446,7 @@ void sleepy_aggregate(const struct profile *p, enum sleepy_by by, const struct s
 		row->name = name_of(p, into, row);
 	}
 	if (into->rows.count && by != SLEEPY_SYSTEM)
-		qsort(into->rows.items, into->rows.count, sizeof *into->rows.items, by_weight);
+		array_sort(&into->rows, by_weight);
 	sleepy_sieve_release(&sieve);
 	xfree(t.sums.threads);
 	xfree(t.sums.stacks);

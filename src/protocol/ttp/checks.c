@@ -118,8 +118,7 @@ static void check_wide(const struct checker *c)
 {
 	struct ttp_count *wide = c->out->wide;
 	bool *seen = xcalloc((size_t)c->run->queries + 1, sizeof *seen);
-	for (size_t i = 0; i < c->run->at.count; i++) {
-		const struct query_at *q = &c->run->at.items[i];
+	array_each(q, &c->run->at) {
 		size_t plans = 0;
 		if (q->query && q->query <= c->run->queries)
 			seen[q->query] |= q->executions.count > 0;
@@ -246,9 +245,7 @@ struct switches {
 static int by_group(const void *a, const void *b)
 {
 	const struct switches *p = a, *q = b;
-	if (p->group != q->group)
-		return p->group < q->group ? -1 : 1;
-	return p->plan < q->plan ? -1 : p->plan > q->plan;
+	return ORDER(p->group, q->group) ?: ORDER(p->plan, q->plan);
 }
 
 /* Adapted: against the others alone, or one of ten could never be 3 sigmas off. Counts that
@@ -358,8 +355,7 @@ void ttp_check_all(const struct query_run *run, const struct ttp_options *o, str
 				   .out = out };
 	size_t at = 0;
 	check_wide(&c);
-	for (size_t i = 0; i < run->at.count; i++) {
-		const struct query_at *q = &run->at.items[i];
+	array_each(q, &run->at) {
 		for (size_t k = 0; k < q->executions.count; k++)
 			out->fired[at++] = check_one(&c, &q->executions.items[k]);
 	}

@@ -60,20 +60,16 @@ static uint32_t counterpart(const struct query_run *base, const struct query_run
 	const char *text = text_of(base, query), *there = text_of(other, query);
 	if (!text || !other->texts.count || (there && is_same_text(text, there)))
 		return query;
-	for (size_t i = 0; i < other->texts.count; i++) {
-		const struct query_text *t = &other->texts.items[i];
+	array_each(t, &other->texts)
 		if (t->sql && is_same_text(text, t->sql))
 			return t->query;
-	}
 	return 0;
 }
 
 static int by_query(const void *a, const void *b)
 {
 	const struct query_at *p = a, *q = b;
-	if (p->query != q->query)
-		return p->query < q->query ? -1 : 1;
-	return (p->cardinality > q->cardinality) - (p->cardinality < q->cardinality);
+	return ORDER(p->query, q->query) ?: ORDER(p->cardinality, q->cardinality);
 }
 
 /* ---- one pair ---- */
@@ -175,11 +171,8 @@ static void pair_all(const struct side *base, const struct side *other, struct t
 static int by_place(const void *a, const void *b)
 {
 	const struct ttp_pair *p = a, *q = b;
-	if (p->query != q->query)
-		return p->query < q->query ? -1 : 1;
-	if (p->cardinality != q->cardinality)
-		return p->cardinality < q->cardinality ? -1 : 1;
-	return (q->base != NULL) - (p->base != NULL);
+	return ORDER(p->query, q->query) ?: ORDER(p->cardinality, q->cardinality) ?:
+	       (q->base != NULL) - (p->base != NULL);
 }
 
 /* Kept in both, and the time is known of both. */
@@ -217,8 +210,7 @@ static void judge(struct ttp_comparison *out)
 static void find_mean(struct ttp_comparison *out)
 {
 	double sum = 0, variance = 0, n = 0;
-	for (size_t i = 0; i < out->pairs.count; i++) {
-		const struct ttp_pair *pair = &out->pairs.items[i];
+	array_each(pair, &out->pairs) {
 		if (!(pair->ratio > 0))
 			continue;
 		double error = log(pair->high / pair->low) / (2 * HALF_WIDTH);
@@ -244,8 +236,7 @@ void ttp_compare(const struct query_run *base, const struct ttp_result *base_res
 			time = order[i];
 	*out = (struct ttp_comparison){ .time = time };
 	pair_all(&a, &b, out);
-	if (out->pairs.count)
-		qsort(out->pairs.items, out->pairs.count, sizeof *out->pairs.items, by_place);
+	array_sort(&out->pairs, by_place);
 	judge(out);
 	find_mean(out);
 	xfree(a.first);

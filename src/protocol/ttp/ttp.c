@@ -195,8 +195,7 @@ static void check_after(const struct query_run *run, struct ttp_result *out)
 	const struct query_execution *first = NULL;
 	out->post.constant = (1u << TTP_MODEL_MEASURES) - 1;
 	for (size_t i = 0; i < run->at.count; i++)
-		for (size_t k = 0; k < run->at.items[i].executions.count; k++) {
-			const struct query_execution *x = &run->at.items[i].executions.items[k];
+		array_each(x, &run->at.items[i].executions) {
 			first = first ? first : x;
 			for (int m = 0; m < TTP_MODEL_MEASURES; m++)
 				if (ttp_model_value(x, (enum ttp_model_measure)m) !=
@@ -230,8 +229,7 @@ void ttp_judge(const struct query_run *run, const struct ttp_options *options,
 		at->device = ttp_figure_of(q, fired, TTP_PART_DEVICE);
 		at->blocked = ttp_figure_of(q, fired, TTP_PART_BLOCKED);
 		double bytes = 0, n = 0;
-		for (size_t k = 0; k < q->executions.count; k++) {
-			const struct query_execution *x = &q->executions.items[k];
+		array_each(x, &q->executions) {
 			if (x->timed_out || x->read_bytes == ABSENT_NS)
 				continue;
 			bytes += (double)x->read_bytes;
@@ -288,7 +286,7 @@ enum ttp_time ttp_best_time(const struct query_run *run, const struct ttp_result
 static int by_id(const void *a, const void *b)
 {
 	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-	return p < q ? -1 : p > q;
+	return ORDER(p, q);
 }
 
 static bool holds(struct ttp_set s, uint64_t id)

@@ -111,8 +111,7 @@ void plot_processes(const struct run_view *v, const struct style *s, struct strb
 
 void plot_noise(const struct noise_view *v, const struct style *s, struct strbuf *out)
 {
-	const struct style style = style_normal(
-		&(struct style){ .width = s->width, .colour = s->colour, .ascii = s->ascii });
+	const struct style style = style_normal(s);
 	size_t from = out->length;
 	put_noise_density(v, &style, out);
 	style_finish(&style, out, from);

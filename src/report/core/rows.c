@@ -15,13 +15,11 @@ struct row *rows_add(struct rows *rows, const char *label)
 void rows_put(struct rows *rows, const struct style *style, struct strbuf *out)
 {
 	size_t widest = 0;
-	for (size_t i = 0; i < rows->list.count; i++) {
-		const struct row *row = &rows->list.items[i];
+	array_each(row, &rows->list) {
 		size_t width = row->spans ? 0 : text_width(row->left);
 		widest = width > widest ? width : widest;
 	}
-	for (size_t i = 0; i < rows->list.count; i++) {
-		const struct row *row = &rows->list.items[i];
+	array_each(row, &rows->list) {
 		put_columns(out, row->label, LABEL_COLUMNS);
 		put_coloured(out, style->colour && row->colour, row->colour ? row->colour : "",
 			     row->left);

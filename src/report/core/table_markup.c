@@ -30,14 +30,6 @@ static void put_markdown_code(struct strbuf *out, const char *text)
 	strbuf_pad(out, '`', longest + 1);
 }
 
-static void put_markdown(struct strbuf *out, const char *text, bool code)
-{
-	if (code && *text)
-		put_markdown_code(out, text);
-	else
-		put_escaped(out, text, "\\`*_[]<>|~#&");
-}
-
 static bool is_code(const struct table *t, size_t row, size_t column)
 {
 	return t->columns[column].code && table_cell(t, row, column)->present;
@@ -58,7 +50,10 @@ void table_render_markdown(const struct table *t, struct strbuf *out)
 		for (size_t c = 0; c < t->width; c++) {
 			char *text = table_display(t, r, c, NULL);
 			strbuf_puts(out, c ? " | " : "| ");
-			put_markdown(out, text, is_code(t, r, c));
+			if (is_code(t, r, c) && *text)
+				put_markdown_code(out, text);
+			else
+				put_escaped(out, text, "\\`*_[]<>|~#&");
 			xfree(text);
 		}
 		strbuf_puts(out, " |\n");

@@ -33,24 +33,19 @@ static void add_cpus(struct chart *c, const struct noise *n)
 
 /* ---- the section ---- */
 
-/* "CPUs 0-1, ordinary scheduling, for 3.00 s" */
-static void put_subtitle(const struct noise *n, struct strbuf *out)
-{
-	char elapsed[WORDS];
-	text_duration((double)n->elapsed_ns, 3, elapsed, sizeof elapsed);
-	put_cpus(n, out);
-	strbuf_puts(out, ", ");
-	put_scheduling(n, out);
-	strbuf_printf(out, ", for %s", elapsed);
-}
-
 void page_add_noise(struct page *p, const struct noise_view *v, const struct noise_view *baseline,
 		    const struct jitter_diff *diff)
 {
 	const struct noise *n = v->noise;
 	struct strbuf subtitle = { 0 };
-	if (n)
-		put_subtitle(n, &subtitle);
+	if (n) { /* "CPUs 0-1, ordinary scheduling, for 3.00 s" */
+		char elapsed[WORDS];
+		text_duration((double)n->elapsed_ns, 3, elapsed, sizeof elapsed);
+		put_cpus(n, &subtitle);
+		strbuf_puts(&subtitle, ", ");
+		put_scheduling(n, &subtitle);
+		strbuf_printf(&subtitle, ", for %s", elapsed);
+	}
 	json_t *o =
 		page_head_stored(p, &noise_section_shape, v->run, v->machine, n ? &subtitle : NULL);
 	json_object_set_new(o, "noise", n ? noise_document(v) : json_null());

@@ -48,8 +48,7 @@ static json_t *slices_json(const struct profile_subject *s)
 	uint64_t begin = s->begin_ns	   ? s->begin_ns
 			 : p->slices.count ? p->slices.items[0].begin_ns
 					   : 0;
-	for (size_t i = 0; i < p->slices.count; i++) {
-		const struct profile_slice *slice = &p->slices.items[i];
+	array_each(slice, &p->slices) {
 		double from = (double)slice->begin_ns - (double)begin;
 		double length = (double)slice->end_ns - (double)slice->begin_ns;
 		json_append(o, "at_ms", json_integer((json_int_t)(from / NS_PER_MS)));

@@ -46,13 +46,6 @@ static uint32_t where_of(struct call_tree *t, uint32_t object)
 	return t->where_of[object] - 1;
 }
 
-static enum node_kind kind_of(const struct export_frame *f)
-{
-	if (f->function == PROFILE_NONE)
-		return NODE_UNKNOWN;
-	return f->inlined ? NODE_INLINED : f->kernel ? NODE_KERNEL : NODE_USER;
-}
-
 static void add_stack(void *context, const struct profile_sample *s, uint64_t count)
 {
 	struct call_tree *t = context;
@@ -63,11 +56,14 @@ static void add_stack(void *context, const struct profile_sample *s, uint64_t co
 				       .name = number_of_text(&t->names, p->apps.items[app].name),
 				       .object = app });
 	export_stack(p, s->stack, &t->frames);
-	for (size_t i = 0; i < t->frames.count; i++) {
-		const struct export_frame *f = &t->frames.items[i];
+	array_each(f, &t->frames) {
 		uint32_t id = export_name_id(p, f);
+		enum node_kind kind = f->function == PROFILE_NONE ? NODE_UNKNOWN
+				      : f->inlined		  ? NODE_INLINED
+				      : f->kernel		  ? NODE_KERNEL
+								  : NODE_USER;
 		at = add_node(t, (struct call_node){ .parent = at,
-						     .kind = kind_of(f),
+						     .kind = kind,
 						     .name = name_of(t, id),
 						     .object = where_of(t, export_object(p, id)) });
 	}
@@ -90,7 +86,7 @@ uint64_t *call_tree_totals(const struct call_tree *t)
 static int largest_first(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
-	return (*x < *y) - (*x > *y);
+	return ORDER(*y, *x);
 }
 
 /* A caller has at least the samples of what it calls, and comes first: so none stays whose caller
@@ -149,21 +145,6 @@ static void fold(struct call_tree *t, size_t most, size_t *folded, uint64_t *sam
 
 /* ---- written ---- */
 
-static json_t *tree_json(const struct call_tree *t)
-{
-	json_t *o = json_shape(&stack_tree_shape, t);
-	for (size_t i = 0; i < t->self.count; i++) {
-		struct call_node n = call_node_at(t, i);
-		json_append(o, "name", json_integer(n.name));
-		json_append(o, "object",
-			    json_integer(n.kind <= NODE_APP ? -1 : (json_int_t)n.object));
-		json_append(o, "parent", json_integer(i ? (json_int_t)n.parent : -1));
-		json_append(o, "self", json_count(t->self.items[i]));
-		json_append(o, "kind", json_integer(n.kind));
-	}
-	return o;
-}
-
 void call_tree_make(struct call_tree *t, const struct profile *p)
 {
 	*t = (struct call_tree){ .p = p,
@@ -193,7 +174,16 @@ json_t *page_profile_tree(const struct profile *p, size_t most, size_t *folded, 
 	*samples = 0;
 	if (t.self.count > most)
 		fold(&t, most, folded, samples);
-	json_t *o = tree_json(&t);
+	json_t *o = json_shape(&stack_tree_shape, &t);
+	for (size_t i = 0; i < t.self.count; i++) {
+		struct call_node n = call_node_at(&t, i);
+		json_append(o, "name", json_integer(n.name));
+		json_append(o, "object",
+			    json_integer(n.kind <= NODE_APP ? -1 : (json_int_t)n.object));
+		json_append(o, "parent", json_integer(i ? (json_int_t)n.parent : -1));
+		json_append(o, "self", json_count(t.self.items[i]));
+		json_append(o, "kind", json_integer(n.kind));
+	}
 	call_tree_release(&t);
 	return o;
 }

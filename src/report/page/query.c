@@ -25,29 +25,24 @@ static json_t *matrix_json(const struct query_view *v)
 	return o;
 }
 
-/* "four on PostgreSQL 15.8, cold, exhaustive" */
-static void put_subtitle(const struct query_run *r, struct strbuf *out)
-{
-	char server[WORDS];
-	query_server(r, server);
-	if (r->experiment_name && *r->experiment_name)
-		strbuf_printf(out, "%s on ", r->experiment_name);
-	strbuf_puts(out, server);
-	if (r->imported)
-		strbuf_puts(out, ", imported");
-	else
-		strbuf_puts(out, r->cold ? ", cold" : ", warm");
-	if (r->scenario)
-		strbuf_printf(out, ", %s", r->scenario);
-}
-
 void page_add_query(struct page *p, const struct query_view *v, const struct ttp_ledger *ledgers,
 		    size_t count)
 {
 	const bool stored = v->data, whole = !stored || v->result->executions <= EXECUTIONS_MOST;
 	struct strbuf subtitle = { 0 };
-	if (stored)
-		put_subtitle(v->data, &subtitle);
+	if (stored) { /* "four on PostgreSQL 15.8, cold, exhaustive" */
+		const struct query_run *r = v->data;
+		char server[WORDS];
+		query_server(r, server);
+		if (r->experiment_name && *r->experiment_name)
+			strbuf_printf(&subtitle, "%s on ", r->experiment_name);
+		strbuf_printf(&subtitle, "%s, %s", server,
+			      r->imported ? "imported"
+			      : r->cold	  ? "cold"
+					  : "warm");
+		if (r->scenario)
+			strbuf_printf(&subtitle, ", %s", r->scenario);
+	}
 	json_t *o = page_head_stored(p, &query_section_shape, v->run, v->machine,
 				     stored ? &subtitle : NULL);
 	json_object_set_new(o, "query", stored ? query_document(v, whole) : json_null());

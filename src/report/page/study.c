@@ -52,34 +52,28 @@ static json_t *phases_json(const struct study *s, enum study_length k)
 	return list;
 }
 
-/* "Executions of inc: 300 of 1 s, 60 of 16 s" */
-static void put_subtitle(const struct study *s, struct strbuf *out)
+void page_add_study(struct page *p, const struct study *s, const struct machine *machine,
+		    const struct page_samples samples[STUDY_LENGTHS])
 {
 	static const char *const sources[STUDY_SOURCES] = {
 		[STUDY_ACTIVE] = "Executions of inc",
 		[STUDY_WATCH] = "Windows cut from a watch",
 		[STUDY_RUNS] = "Stored runs",
 	};
+	char title[WORDS] = "Daemons";
 	const char *between = ": ";
-	strbuf_puts(out, sources[s->source]);
+	struct strbuf subtitle = { 0 }; /* "Executions of inc: 300 of 1 s, 60 of 16 s" */
+	if (s->id)
+		snprintf(title, sizeof(title), "Daemons: study %lld", (long long)s->id);
+	strbuf_puts(&subtitle, sources[s->source]);
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
 		char length[WORDS];
 		if (!s->runs[k].present)
 			continue;
 		text_duration((double)s->runs[k].length_ns, 3, length, sizeof(length));
-		strbuf_printf(out, "%s%u of %s", between, s->runs[k].samples, length);
+		strbuf_printf(&subtitle, "%s%u of %s", between, s->runs[k].samples, length);
 		between = ", ";
 	}
-}
-
-void page_add_study(struct page *p, const struct study *s, const struct machine *machine,
-		    const struct page_samples samples[STUDY_LENGTHS])
-{
-	char title[WORDS] = "Daemons";
-	struct strbuf subtitle = { 0 };
-	if (s->id)
-		snprintf(title, sizeof(title), "Daemons: study %lld", (long long)s->id);
-	put_subtitle(s, &subtitle);
 	const struct run made = {
 		.id = s->id, .name = title, .status = RUN_COMPLETE, .started_at_ns = s->made_at_ns
 	};

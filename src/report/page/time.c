@@ -169,9 +169,7 @@ static json_t *dual_json(const struct run_view *v)
 static int by_et(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
-	if (x->et_ns != y->et_ns)
-		return x->et_ns < y->et_ns ? -1 : 1;
-	return x->position < y->position ? -1 : 1;
+	return ORDER(x->et_ns, y->et_ns) ?: ORDER(x->position, y->position);
 }
 
 void page_add_time(struct page *p, const struct run_view *view, size_t share,

@@ -76,7 +76,7 @@ struct reader {
 static int by_tid(const void *a, const void *b)
 {
 	const struct actor *x = a, *y = b;
-	return (x->tid > y->tid) - (x->tid < y->tid);
+	return ORDER(x->tid, y->tid);
 }
 
 static struct actor *actor_of(struct reader *r, int32_t tid)
@@ -96,8 +96,7 @@ static void set_name(char *name, const char *comm)
 static void find_actors(struct reader *r, const struct trace *t)
 {
 	size_t kept = 0;
-	for (size_t i = 0; i < t->events.count; i++) {
-		const struct trace_event *e = &t->events.items[i];
+	array_each(e, &t->events) {
 		const struct actor blank = { .thread = NO_THREAD, .wait = NO_WAIT };
 		while (r->cpus.count <= e->cpu)
 			array_push(&r->cpus, (struct cpu){ 0 });
@@ -110,8 +109,7 @@ static void find_actors(struct reader *r, const struct trace *t)
 		array_push(&r->actors, blank);
 		r->actors.items[r->actors.count - 1].tid = (int32_t)e->a;
 	}
-	if (r->actors.count)
-		qsort(r->actors.items, r->actors.count, sizeof *r->actors.items, by_tid);
+	array_sort(&r->actors, by_tid);
 	for (size_t i = 0; i < r->actors.count; i++)
 		if (!i || r->actors.items[i].tid != r->actors.items[kept - 1].tid)
 			r->actors.items[kept++] = r->actors.items[i];
@@ -159,24 +157,6 @@ static bool clip(const struct reader *r, uint64_t from_ns, uint64_t to_ns, uint6
 	return true;
 }
 
-static enum slice_kind kind_of(const struct actor *a)
-{
-	return a->flags & TRACE_IS_SUBJECT  ? SLICE_SUBJECT
-	       : a->flags & TRACE_IS_SELF   ? SLICE_SELF
-	       : a->flags & TRACE_IS_KERNEL ? SLICE_KERNEL
-					    : SLICE_OTHER;
-}
-
-static size_t thread_of(struct reader *r, struct actor *a)
-{
-	if (a->thread == NO_THREAD) {
-		a->thread = r->threads.count;
-		array_push(&r->threads, (struct thread){ .tid = a->tid });
-	}
-	memcpy(r->threads.items[a->thread].name, a->name, NAME_SIZE);
-	return a->thread;
-}
-
 /* From here on it waits for `cause`, or for nothing. */
 static void set_wait(struct reader *r, struct actor *a, unsigned cause, uint64_t at_ns)
 {
@@ -184,7 +164,12 @@ static void set_wait(struct reader *r, struct actor *a, unsigned cause, uint64_t
 	if (!(a->flags & TRACE_IS_SUBJECT))
 		return;
 	if (a->wait != NO_WAIT && clip(r, a->since_ns, at_ns, &w.at_ns, &w.ns)) {
-		w.thread = thread_of(r, a);
+		if (a->thread == NO_THREAD) {
+			a->thread = r->threads.count;
+			array_push(&r->threads, (struct thread){ .tid = a->tid });
+		}
+		memcpy(r->threads.items[a->thread].name, a->name, NAME_SIZE);
+		w.thread = a->thread;
 		array_push(&r->waits, w);
 	}
 	a->wait = cause;
@@ -199,7 +184,10 @@ static void end_turn(struct reader *r, uint32_t number, uint64_t at_ns)
 	if (!a)
 		return;
 	a->running = false;
-	s.kind = kind_of(a);
+	s.kind = a->flags & TRACE_IS_SUBJECT  ? SLICE_SUBJECT
+		 : a->flags & TRACE_IS_SELF   ? SLICE_SELF
+		 : a->flags & TRACE_IS_KERNEL ? SLICE_KERNEL
+					      : SLICE_OTHER;
 	memcpy(s.name, a->name, sizeof s.name);
 	if (clip(r, cpu->since_ns, at_ns, &s.at_ns, &s.ns))
 		array_push(&r->slices, s);
@@ -244,19 +232,6 @@ static void read_switch(struct reader *r, const struct trace_event *e)
 	next->running = true;
 }
 
-static void read_life(struct reader *r, struct actor *a, const struct trace_event *e)
-{
-	set_name(a->name, e->comm);
-	if (e->kind == TRACE_RENAME)
-		return;
-	/* a tid may be given again: then it is another thread */
-	set_wait(r, a, NO_WAIT, e->at_ns);
-	if (e->kind == TRACE_BEGIN) {
-		a->thread = NO_THREAD;
-		set_wait(r, a, a->running ? NO_WAIT : LEDGER_QUEUED, e->at_ns);
-	}
-}
-
 static void read_interrupt(struct reader *r, const struct trace_event *e)
 {
 	struct cpu *cpu = &r->cpus.items[e->cpu];
@@ -287,8 +262,17 @@ static void read_event(struct reader *r, const struct trace_event *e)
 	case TRACE_BEGIN:
 	case TRACE_END:
 	case TRACE_RENAME:
-		if (a)
-			read_life(r, a, e);
+		if (!a)
+			break;
+		set_name(a->name, e->comm);
+		if (e->kind == TRACE_RENAME)
+			break;
+		/* a tid may be given again: then it is another thread */
+		set_wait(r, a, NO_WAIT, e->at_ns);
+		if (e->kind == TRACE_BEGIN) {
+			a->thread = NO_THREAD;
+			set_wait(r, a, a->running ? NO_WAIT : LEDGER_QUEUED, e->at_ns);
+		}
 		break;
 	case TRACE_ENTER:
 	case TRACE_LEAVE:
@@ -327,22 +311,15 @@ static void read_events(struct reader *r, const struct trace *t)
 static int by_begin(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
+	return ORDER(x->at_ns, y->at_ns) ?: ORDER(y->ns, x->ns) ?: ORDER(x->kind, y->kind) ?:
+	       ORDER(x->order, y->order);
 }
 
 /* The longest first; of those of one length, in the order that they have. */
 static int by_length(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
+	return ORDER(y->ns, x->ns) ?: ORDER(x->order, y->order);
 }
 
 /* Leaves the `most` longest, by begin; gives how many went. */
@@ -355,8 +332,7 @@ static size_t cut(span_list *list, size_t most)
 		qsort(list->items, had, sizeof *list->items, by_length);
 		list->count = most;
 	}
-	if (list->count)
-		qsort(list->items, list->count, sizeof *list->items, by_begin);
+	array_sort(list, by_begin);
 	return had - list->count;
 }
 
@@ -407,13 +383,11 @@ json_t *page_trace(struct time_section *t, const struct execution *x, struct tra
 	size_t shown = r.slices.count > r.waits.count ? r.slices.count : r.waits.count;
 	t->slices_left -= shown < t->slices_left ? shown : t->slices_left;
 	put_slices(t, &r, &names, o);
-	for (size_t i = 0; i < r.waits.count; i++) {
-		const struct span *w = &r.waits.items[i];
+	array_each(w, &r.waits)
 		json_append(o, "waits",
 			    json_pack("[I, I, I, o]", (json_int_t)w->thread, (json_int_t)w->at_ns,
 				      (json_int_t)w->ns,
 				      section_name(t, ledger_causes[w->cause].name)));
-	}
 	for (size_t i = 0; i < r.threads.count; i++)
 		json_append(o, "threads",
 			    json_pack("[o, i]", section_name(t, r.threads.items[i].name),

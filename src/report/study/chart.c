@@ -111,8 +111,7 @@ int chart_periods(struct chart *c, const struct study *s, enum study_length leng
 	say_study(c, "periods", s, length, machine);
 	size_t block = chart_block(c, "row\tsample\tat_ns\tperiod_ns\tname",
 				   "long-running executions of daemons");
-	for (size_t i = 0; i < s->daemons.count; i++) {
-		const struct study_daemon *d = &s->daemons.items[i];
+	array_each(d, &s->daemons) {
 		const struct study_seen *seen = &d->seen[length];
 		char label[WORDS], period[WORDS];
 		if (!seen->samples.count)

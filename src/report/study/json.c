@@ -51,27 +51,22 @@ static json_t *seen_json(const struct study_run *r, const struct study_seen *of)
 	return json_shape(&study_seen_shape, &s);
 }
 
-static json_t *daemon_json(const struct study *s, const struct study_daemon *d)
-{
-	json_t *o = json_shape(&study_daemon_shape, d);
-	for (size_t i = 0; i < s->cutoffs.count; i++)
-		if (!strcmp(s->cutoffs.items[i].daemon, d->name))
-			json_append(o, "cutoffs",
-				    json_shape(&cutoff_range_shape, &s->cutoffs.items[i]));
-	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
-		set(json_object_get(o, "runs"), study_length_names[k],
-		    seen_json(&s->runs[k], &d->seen[k]));
-	set(o, "long_running", json_boolean(daemon_is_long_running(d)));
-	return o;
-}
-
 json_t *daemons_document(const struct study *s, const struct machine *machine)
 {
 	json_t *root = json_shape(&study_shape, &(struct study_head){ .format = 1, .study = *s });
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
 		set(json_object_get(root, "runs"), study_length_names[k], run_json(&s->runs[k]));
-	for (size_t i = 0; i < s->daemons.count; i++)
-		json_append(root, "daemons", daemon_json(s, &s->daemons.items[i]));
+	array_each(d, &s->daemons) {
+		json_t *o = json_shape(&study_daemon_shape, d);
+		array_each(c, &s->cutoffs)
+			if (!strcmp(c->daemon, d->name))
+				json_append(o, "cutoffs", json_shape(&cutoff_range_shape, c));
+		for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
+			set(json_object_get(o, "runs"), study_length_names[k],
+			    seen_json(&s->runs[k], &d->seen[k]));
+		set(o, "long_running", json_boolean(daemon_is_long_running(d)));
+		json_append(root, "daemons", o);
+	}
 	set(root, "machine", json_machine(machine));
 	return root;
 }

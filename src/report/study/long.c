@@ -127,8 +127,7 @@ bool put_long_running(const struct study *s, const struct style *style, struct s
 	};
 	bool uncertain = false;
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	for (size_t i = 0; i < s->daemons.count; i++) {
-		const struct study_daemon *d = &s->daemons.items[i];
+	array_each(d, &s->daemons) {
 		if (!daemon_is_long_running(d))
 			continue;
 		uncertain |= d->period.found && d->period.uncertain;

@@ -73,8 +73,7 @@ void format_expected(double count, char out[WORDS])
 		snprintf(out, WORDS, "%.*f", count < 1 ? 2 : count < 100 ? 1 : 0, count);
 }
 
-static void put_levels(const struct study_run *r, const char *name, const struct style *style,
-		       struct strbuf *out)
+void put_daemons_zooms(const struct study *s, const struct style *style, struct strbuf *out)
 {
 	static const struct column columns[] = {
 		{ "zoom", "#", COLUMN_COUNT, .from = NARROW },
@@ -87,34 +86,29 @@ static void put_levels(const struct study_run *r, const char *name, const struct
 		{ "both_expected", "Chance", COLUMN_REAL },
 		{ "shape", "Shape", COLUMN_TEXT },
 	};
-	const struct study_level *last = &r->levels.items[r->levels.count - 1];
-	struct scale scale = daemons_scale(last->low_ns, last->high_ns);
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	for (size_t i = 0; i < r->levels.count; i++) {
-		const struct study_level *l = &r->levels.items[i];
-		const uint32_t counts[] = { l->neither, l->first, l->second, l->both };
-		char text[WORDS];
-		table_add_count(t, (int64_t)i + 1);
-		table_add_scaled(t, (double)l->high_ns, &scale);
-		table_add_scaled(t, (double)l->cut_ns, &scale);
-		for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-			table_add_count(t, counts[k]);
-		format_expected(l->both_expected, text);
-		table_add_shown(t, l->both_expected, text);
-		table_add_text(t, study_shape_names[l->shape]);
-	}
-	strbuf_printf(out, "\nZooms of the %s run: which samples of a pair are slow\n", name);
-	table_put(t, style, out);
-}
-
-void put_daemons_zooms(const struct study *s, const struct style *style, struct strbuf *out)
-{
 	bool any = false;
 	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
 		const struct study_run *r = &s->runs[k];
 		if (!r->present || !r->levels.count)
 			continue;
-		put_levels(r, study_length_names[k], style, out);
+		const struct study_level *last = &r->levels.items[r->levels.count - 1];
+		struct scale scale = daemons_scale(last->low_ns, last->high_ns);
+		struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+		array_each(l, &r->levels) {
+			const uint32_t counts[] = { l->neither, l->first, l->second, l->both };
+			char text[WORDS];
+			table_add_count(t, l - r->levels.items + 1);
+			table_add_scaled(t, (double)l->high_ns, &scale);
+			table_add_scaled(t, (double)l->cut_ns, &scale);
+			for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+				table_add_count(t, counts[i]);
+			format_expected(l->both_expected, text);
+			table_add_shown(t, l->both_expected, text);
+			table_add_text(t, study_shape_names[l->shape]);
+		}
+		strbuf_printf(out, "\nZooms of the %s run: which samples of a pair are slow\n",
+			      study_length_names[k]);
+		table_put(t, style, out);
 		any = true;
 	}
 	if (any)

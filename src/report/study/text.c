@@ -66,29 +66,6 @@ static void add_mean(struct table *t, size_t n, double mean_ns, double sigma_ns)
 	table_add_scaled(t, n ? mean_ns : NAN, &scale);
 }
 
-static void add_run(struct table *t, const struct study_run *r, const char *name)
-{
-	/* "1/906" of what became much smaller, "0.93" of what did not; "-" without a spread */
-	double ratio = r->sigma_ns > 0 ? r->sigma_kept_ns / r->sigma_ns : NAN;
-	char words[WORDS] = "-";
-	if (ratio > 0 && ratio <= 0.1)
-		snprintf(words, sizeof words, "1/%.0f", 1 / ratio);
-	else if (isfinite(ratio))
-		snprintf(words, sizeof words, "%.*f", ratio > 0 ? 2 : 0, ratio);
-	size_t kept = r->samples > r->dropped.count ? r->samples - r->dropped.count : 0;
-	table_add_text(t, name);
-	table_add_number(t, r->length_ns ? (double)r->length_ns : NAN);
-	table_add_count(t, r->samples);
-	table_add_count(t, r->cluster);
-	table_add_count(t, (int64_t)r->l_samples.count);
-	table_add_count(t, (int64_t)r->dropped.count);
-	table_add_number(t, r->samples > 1 ? r->sigma_ns : NAN);
-	table_add_number(t, kept > 1 ? r->sigma_kept_ns : NAN);
-	table_add_text(t, kept > 1 ? words : NULL);
-	add_mean(t, r->samples, r->mean_ns, r->sigma_ns);
-	add_mean(t, kept, r->mean_kept_ns, r->sigma_kept_ns);
-}
-
 static void put_runs(const struct study *s, const struct style *style, struct strbuf *out)
 {
 	static const struct column columns[] = {
@@ -105,9 +82,31 @@ static void put_runs(const struct study *s, const struct style *style, struct st
 		{ "mean_kept", "Mean kept", COLUMN_DURATION, .from = WIDE },
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
-	for (enum study_length k = 0; k < STUDY_LENGTHS; k++)
-		if (s->runs[k].present)
-			add_run(t, &s->runs[k], study_length_names[k]);
+	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
+		const struct study_run *r = &s->runs[k];
+		if (!r->present)
+			continue;
+		/* "1/906" of what became much smaller, "0.93" of what did not; "-" without a spread
+		 */
+		double ratio = r->sigma_ns > 0 ? r->sigma_kept_ns / r->sigma_ns : NAN;
+		char words[WORDS] = "-";
+		if (ratio > 0 && ratio <= 0.1)
+			snprintf(words, sizeof words, "1/%.0f", 1 / ratio);
+		else if (isfinite(ratio))
+			snprintf(words, sizeof words, "%.*f", ratio > 0 ? 2 : 0, ratio);
+		size_t kept = r->samples > r->dropped.count ? r->samples - r->dropped.count : 0;
+		table_add_text(t, study_length_names[k]);
+		table_add_number(t, r->length_ns ? (double)r->length_ns : NAN);
+		table_add_count(t, r->samples);
+		table_add_count(t, r->cluster);
+		table_add_count(t, (int64_t)r->l_samples.count);
+		table_add_count(t, (int64_t)r->dropped.count);
+		table_add_number(t, r->samples > 1 ? r->sigma_ns : NAN);
+		table_add_number(t, kept > 1 ? r->sigma_kept_ns : NAN);
+		table_add_text(t, kept > 1 ? words : NULL);
+		add_mean(t, r->samples, r->mean_ns, r->sigma_ns);
+		add_mean(t, kept, r->mean_kept_ns, r->sigma_kept_ns);
+	}
 	strbuf_putc(out, '\n');
 	table_put(t, style, out);
 }
@@ -243,17 +242,14 @@ struct other {
 static int compare_others(const void *a, const void *b)
 {
 	const struct other *x = a, *y = b;
-	if (x->usual_ns != y->usual_ns)
-		return x->usual_ns > y->usual_ns ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return ORDER(y->usual_ns, x->usual_ns) ?: strcmp(x->name, y->name);
 }
 
 static void put_others(const struct study *s, const struct style *style, struct strbuf *out)
 {
 	ARRAY(struct other) others = { 0 };
 	struct strbuf text = { 0 };
-	for (size_t i = 0; i < s->daemons.count; i++) {
-		const struct study_daemon *d = &s->daemons.items[i];
+	array_each(d, &s->daemons) {
 		uint64_t a = d->seen[STUDY_SHORT].cluster_max_ns,
 			 b = d->seen[STUDY_LONG].cluster_max_ns;
 		if (!daemon_is_long_running(d))
@@ -261,7 +257,7 @@ static void put_others(const struct study *s, const struct style *style, struct 
 	}
 	if (!others.count)
 		return;
-	qsort(others.items, others.count, sizeof *others.items, compare_others);
+	array_sort(&others, compare_others);
 	for (size_t i = 0; i < others.count && i < MOST_SEEN; i++) {
 		char time[WORDS];
 		format_ns((double)others.items[i].usual_ns, time);

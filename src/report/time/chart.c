@@ -232,13 +232,13 @@ struct ledger_bars {
 static int by_sum(const void *a, const void *b, void *sums)
 {
 	double p = ((double *)sums)[*(const size_t *)a], q = ((double *)sums)[*(const size_t *)b];
-	return p > q ? -1 : p < q;
+	return ORDER(q, p);
 }
 
 static int by_number(const void *a, const void *b)
 {
 	size_t p = *(const size_t *)a, q = *(const size_t *)b;
-	return p < q ? -1 : p > q;
+	return ORDER(p, q);
 }
 
 static void choose_causes(const struct run_view *v, struct ledger_bars *bars)

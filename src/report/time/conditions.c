@@ -64,8 +64,7 @@ void put_emp_version(const struct run_view *view, const struct style *style, str
 static void put_knobs(struct strbuf *text, const struct conditions *c, bool refused)
 {
 	bool first = true;
-	for (size_t i = 0; i < c->quiet.count; i++) {
-		const struct knob_changes *k = &c->quiet.items[i];
+	array_each(k, &c->quiet) {
 		size_t n = refused ? k->refused : k->changed;
 		char name[WORDS];
 		if (!n)

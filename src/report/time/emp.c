@@ -101,8 +101,7 @@ struct table *emp_sizes_table(const emp_size_list *sizes, enum emp_measure measu
 		{ "kept", "kept", COLUMN_COUNT, FOR_PEOPLE },
 	};
 	struct table *t = result_table(columns, COUNT(columns), style);
-	for (size_t i = 0; i < sizes->count; i++) {
-		const struct emp_size_row *row = &sizes->items[i];
+	array_each(row, sizes) {
 		table_add_count(t, (int64_t)row->n);
 		table_add_shown(t, row->recommended, !row->recommended ? "" : style ? "<-" : "yes");
 		table_add_count(t, (int64_t)row->et.n);
@@ -113,23 +112,6 @@ struct table *emp_sizes_table(const emp_size_list *sizes, enum emp_measure measu
 }
 
 /* ---- for people ---- */
-
-static void put_versions(const struct emp_versions *versions, const struct style *style,
-			 struct strbuf *out)
-{
-	table_put(emp_versions_table(versions, style), style, out);
-	strbuf_putc(out, '\n');
-	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
-		const struct emp_version_row *row = &versions->rows[v];
-		char first[WORDS];
-		snprintf(first, sizeof first, " %s  ", emp_version_names[v]);
-		put_wrapped(out, style, first, 5, "%s%s%s", emp_version_adds(v),
-			    !*row->why	? ""
-			    : row->held ? ". "
-					: ". Not met: ",
-			    row->why);
-	}
-}
 
 static void put_sizes(const emp_size_list *sizes, enum emp_measure measure,
 		      const struct style *style, struct strbuf *out)
@@ -175,7 +157,18 @@ void emp_text(const struct run_view *view, const struct emp_versions *versions,
 	}
 	strbuf_release(&text);
 	strbuf_putc(out, '\n');
-	put_versions(versions, &style, out);
+	table_put(emp_versions_table(versions, &style), &style, out);
+	strbuf_putc(out, '\n');
+	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
+		const struct emp_version_row *row = &versions->rows[v];
+		char first[WORDS];
+		snprintf(first, sizeof first, " %s  ", emp_version_names[v]);
+		put_wrapped(out, &style, first, 5, "%s%s%s", emp_version_adds(v),
+			    !*row->why	? ""
+			    : row->held ? ". "
+					: ". Not met: ",
+			    row->why);
+	}
 	if (sizes) {
 		strbuf_putc(out, '\n');
 		put_sizes(sizes, measure, &style, out);

@@ -51,8 +51,7 @@ static void put_bursts(const struct ledger *l, const struct difference_name *n,
 {
 	uint64_t bursts = 0, longest = 0;
 	char time[WORDS];
-	for (size_t i = 0; i < l->others.count; i++) {
-		const struct ledger_other *o = &l->others.items[i];
+	array_each(o, &l->others) {
 		if (strcmp(o->name, n->name) != 0 || (n->pid && o->pid != n->pid))
 			continue;
 		bursts += o->bursts;
@@ -292,8 +291,7 @@ static void put_explained(const struct run_view *view, const struct explanation 
 		}
 		least = smallest;
 	}
-	for (size_t i = 0; i < d->wall.causes.count; i++) {
-		const struct difference_cause *c = &d->wall.causes.items[i];
+	array_each(c, &d->wall.causes) {
 		if (fabs((double)c->ns) < SMALL * fabs((double)d->wall.ns) || llabs(c->ns) < 1000 ||
 		    llabs(c->ns) <= least)
 			continue;
@@ -362,8 +360,7 @@ static json_t *causes_json(const struct run_view *view, const struct explanation
 			   const struct explained *d, const struct difference *of)
 {
 	json_t *list = json_array();
-	for (size_t i = 0; i < of->causes.count; i++) {
-		const struct difference_cause *c = &of->causes.items[i];
+	array_each(c, &of->causes) {
 		json_t *o = json_shape(&explain_thread_shape, c);
 		json_object_set_new(
 			o, "share",
@@ -380,38 +377,32 @@ static json_t *causes_json(const struct run_view *view, const struct explanation
 	return list;
 }
 
-static json_t *explained_json(const struct run_view *view, const struct explanation *e,
-			      const struct explained *d)
-{
-	const struct execution *x = &view->executions[d->index];
-	struct strbuf text = { 0 }, lacks = { 0 };
-	json_t *o = json_shape(&explained_shape, d);
-	put_head(view, e, d, &(struct style){ 0 }, &text);
-	put_lacks(x, &view->executions[e->base], &lacks);
-	json_object_set_new(o, "number", json_integer(x->number));
-	json_object_set_new(o, "warmup", json_boolean(x->warmup));
-	json_object_set_new(o, "et_ns", json_ns(x->et_ns));
-	json_object_set_new(o, "text", json_text(strbuf_text(&text)));
-	json_object_set_new(o, "contributions", causes_json(view, e, d, &d->wall));
-	if (d->threads)
-		json_object_set_new(o, "threads", causes_json(view, e, d, &d->account));
-	if (lacks.length)
-		json_object_set_new(o, "lacks", json_text(lacks.text));
-	strbuf_release(&text);
-	strbuf_release(&lacks);
-	return o;
-}
-
 void explain_json(const struct run_view *view, const struct explanation *e, struct strbuf *out)
 {
-	json_t *list = json_array();
 	json_t *root = json_shape(&explain_shape,
 				  &(struct explain_head){ .run = *view->run,
 							  .explanation = *e,
 							  .median = view->executions[e->base] });
 	json_object_set_new(root, "command", json_text(run_title(view->run)));
-	for (size_t i = 0; i < e->list.count; i++)
-		json_array_append_new(list, explained_json(view, e, &e->list.items[i]));
-	json_object_set_new(root, "explained", list);
+	json_object_set_new(root, "explained", json_array());
+	array_each(d, &e->list) {
+		const struct execution *x = &view->executions[d->index];
+		struct strbuf text = { 0 }, lacks = { 0 };
+		json_t *o = json_shape(&explained_shape, d);
+		put_head(view, e, d, &(struct style){ 0 }, &text);
+		put_lacks(x, &view->executions[e->base], &lacks);
+		json_object_set_new(o, "number", json_integer(x->number));
+		json_object_set_new(o, "warmup", json_boolean(x->warmup));
+		json_object_set_new(o, "et_ns", json_ns(x->et_ns));
+		json_object_set_new(o, "text", json_text(strbuf_text(&text)));
+		json_object_set_new(o, "contributions", causes_json(view, e, d, &d->wall));
+		if (d->threads)
+			json_object_set_new(o, "threads", causes_json(view, e, d, &d->account));
+		if (lacks.length)
+			json_object_set_new(o, "lacks", json_text(lacks.text));
+		json_append(root, "explained", o);
+		strbuf_release(&text);
+		strbuf_release(&lacks);
+	}
 	put_json(root, 2, out);
 }

@@ -70,8 +70,7 @@ static void add_processes(struct ledger_sums *s, const struct execution *x)
 static void add_names(struct ledger_sums *s, const struct execution *x)
 {
 	const struct ledger *l = &x->ledger;
-	for (size_t i = 0; i < l->entries.count; i++) {
-		const struct ledger_entry *e = &l->entries.items[i];
+	array_each(e, &l->entries) {
 		add_sum(s, x,
 			&(struct ledger_sum){ .kind = SUM_ENTRY,
 					      .cause = e->cause,
@@ -80,8 +79,7 @@ static void add_names(struct ledger_sums *s, const struct execution *x)
 					      .ns = e->ns,
 					      .count = e->count });
 	}
-	for (size_t i = 0; i < l->others.count; i++) {
-		const struct ledger_other *o = &l->others.items[i];
+	array_each(o, &l->others) {
 		add_sum(s, x,
 			&(struct ledger_sum){ .kind = SUM_OTHER,
 					      .name = o->name,
@@ -94,8 +92,7 @@ static void add_names(struct ledger_sums *s, const struct execution *x)
 					      .delayed_ns = o->delayed_ns,
 					      .io_delayed_ns = o->io_delayed_ns });
 	}
-	for (size_t i = 0; i < l->interrupts.count; i++) {
-		const struct ledger_interrupt *v = &l->interrupts.items[i];
+	array_each(v, &l->interrupts) {
 		add_sum(s, x,
 			&(struct ledger_sum){ .kind = SUM_INTERRUPT,
 					      .cause = v->cause,
@@ -142,24 +139,16 @@ static void add_execution(struct ledger_sums *s, const struct execution *x)
 static int compare_sums(const void *a, const void *b)
 {
 	const struct ledger_sum *x = a, *y = b;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->cause != y->cause)
-		return x->cause < y->cause ? -1 : 1;
 	uint64_t p = x->delayed_ns + x->io_delayed_ns, q = y->delayed_ns + y->io_delayed_ns;
-	if (p != q)
-		return p > q ? -1 : 1;
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return ORDER(x->kind, y->kind) ?: ORDER(x->cause, y->cause) ?: ORDER(q, p) ?:
+	       ORDER(y->ns, x->ns) ?: strcmp(x->name, y->name);
 }
 
 static void finish_sums(struct ledger_sums *s)
 {
 	pair_numbers_release(&s->keys);
 	text_numbers_release(&s->names);
-	if (s->list.count)
-		qsort(s->list.items, s->list.count, sizeof *s->list.items, compare_sums);
+	array_sort(&s->list, compare_sums);
 }
 
 void ledger_sums_of_executions(const struct execution *const *executions, size_t count,
@@ -195,8 +184,7 @@ void ledger_sums_release(struct ledger_sums *s)
 /* For the wall view: while all of the subject waits, none of it has a CPU. */
 static const struct ledger_sum *top_name(const struct ledger_sums *s, enum ledger_cause cause)
 {
-	for (size_t i = 0; i < s->list.count; i++) {
-		const struct ledger_sum *sum = &s->list.items[i];
+	array_each(sum, &s->list) {
 		bool itself = cause == LEDGER_QUEUED && !strcmp(sum->name, "itself");
 		if (sum->kind == SUM_ENTRY && sum->cause == cause && *sum->name && sum->ns &&
 		    !itself)

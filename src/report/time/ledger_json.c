@@ -51,8 +51,7 @@ json_t *ledger_means_json(const struct run_view *view)
 		m.account_ns[c] = (double)s.subject.ns[c] / n;
 		m.account_count[c] = (double)s.subject.count[c] / n;
 	}
-	for (size_t i = 0; i < s.list.count; i++) {
-		const struct ledger_sum *sum = &s.list.items[i];
+	array_each(sum, &s.list) {
 		struct ledger_mean mean = { .cause = sum->cause,
 					    .name = sum->name,
 					    .pid = sum->pid,

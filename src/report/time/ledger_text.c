@@ -184,9 +184,7 @@ struct ranked_thread {
 static int compare_threads(const void *a, const void *b)
 {
 	const struct ranked_thread *x = a, *y = b;
-	if (x->on_cpu != y->on_cpu)
-		return x->on_cpu > y->on_cpu ? -1 : 1;
-	return (x->index > y->index) - (x->index < y->index);
+	return ORDER(y->on_cpu, x->on_cpu) ?: ORDER(x->index, y->index);
 }
 
 /* What it waited for most, off the CPU and not for one: "futex 12.3 ms". */
@@ -205,8 +203,7 @@ static void add_wait(struct table *t, const struct ledger *l, size_t thread,
 		table_add_text(t, "");
 		return;
 	}
-	for (size_t i = 0; i < l->details.count; i++) {
-		const struct ledger_entry *e = &l->details.items[i];
+	array_each(e, &l->details) {
 		if (e->thread == thread && e->cause == most && e->ns > best) {
 			best = e->ns;
 			name = e->name;

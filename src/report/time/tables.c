@@ -322,8 +322,7 @@ struct table *time_processes(const struct run_view *view)
 	struct table *t = table_new(columns, COUNT(columns));
 	struct shares shares;
 	shares_of(view, &shares);
-	for (size_t i = 0; i < shares.list.count; i++) {
-		const struct share *s = &shares.list.items[i];
+	array_each(s, &shares.list) {
 		double exec = s->exec_seen ? (double)s->exec_ns : NAN;
 		table_add_text(t, s->name);
 		table_add_text(t, role_names[s->role]);

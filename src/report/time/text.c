@@ -48,20 +48,6 @@ static void mean_row(const struct summary *s, const struct scale *scale, struct 
 	snprintf(row->right, sizeof row->right, "95%% [%.60s, %.60s] %s", a, b, scale->unit);
 }
 
-static void spread_row(const struct summary *s, const struct scale *scale, struct rows *rows)
-{
-	char label[WORDS], a[WORDS], b[WORDS];
-	format_percent(s->relative_error, a);
-	snprintf(label, sizeof label, "    σ/mean %.100s", a);
-	struct row *row = rows_add(rows, label);
-	format_figure(s->median, scale, a);
-	format_figure(s->mad, scale, b);
-	snprintf(row->left, sizeof row->left, "median %.60s ± %.60s %s", a, b, scale->unit);
-	format_figure(s->min, scale, a);
-	format_figure(s->max, scale, b);
-	snprintf(row->right, sizeof row->right, "range %.60s … %.60s %s", a, b, scale->unit);
-}
-
 static void measure_rows(const struct run_view *view, enum emp_measure m, const struct style *style,
 			 struct rows *rows)
 {
@@ -69,7 +55,7 @@ static void measure_rows(const struct run_view *view, enum emp_measure m, const 
 	const struct summary *s = &r->kept[m];
 	/* PT stands in ET's unit, so that the two compare at a glance, unless it is far smaller */
 	enum time_unit et = natural_unit(r->kept[EMP_ET].mean), unit = style->unit;
-	char label[WORDS];
+	char label[WORDS], a[WORDS], b[WORDS];
 	if (!r->present[m] || !s->n)
 		return;
 	if (unit == TIME_UNIT_AUTO)
@@ -80,8 +66,17 @@ static void measure_rows(const struct run_view *view, enum emp_measure m, const 
 	struct row *row = rows_add(rows, label);
 	row->colour = m == r->headline ? GREEN : NULL;
 	mean_row(s, &scale, row);
-	if (s->n > 1)
-		spread_row(s, &scale, rows);
+	if (s->n > 1) {
+		format_percent(s->relative_error, a);
+		snprintf(label, sizeof label, "    σ/mean %.100s", a);
+		row = rows_add(rows, label);
+		format_figure(s->median, &scale, a);
+		format_figure(s->mad, &scale, b);
+		snprintf(row->left, sizeof row->left, "median %.60s ± %.60s %s", a, b, scale.unit);
+		format_figure(s->min, &scale, a);
+		format_figure(s->max, &scale, b);
+		snprintf(row->right, sizeof row->right, "range %.60s … %.60s %s", a, b, scale.unit);
+	}
 	if (r->dropped[EMP_CUTOFF] || r->dropped[EMP_OUTSIDE]) {
 		scale = scale_of_summary(&r->unfiltered[m], unit);
 		mean_row(&r->unfiltered[m], &scale,
@@ -195,13 +190,11 @@ static void put_delays(const struct run_view *view, const struct style *style, s
 	struct ledger_sums s;
 	/* of the time its threads waited for a CPU, what they had it themselves */
 	ledger_sums_of(view, LEDGER_OF_KEPT, &s);
-	for (size_t i = 0; i < s.list.count; i++) {
-		const struct ledger_sum *sum = &s.list.items[i];
+	array_each(sum, &s.list)
 		if (sum->kind == SUM_ENTRY && sum->cause == LEDGER_QUEUED &&
 		    !strcmp(sum->name, "itself"))
 			delay = fmax(delay - (double)sum->ns / (double)view->result->kept[EMP_ET].n,
 				     0);
-	}
 	ledger_sums_release(&s);
 	if (ready > 0 && delay > 0.01 * ready) {
 		format_duration(delay, 3, style->unit, time);
@@ -231,12 +224,10 @@ static bool put_others(const struct run_view *view, const struct style *style, s
 	ledger_sums_of(view, LEDGER_OF_MEASURED, &s);
 	bool all = s.n && s.n == measured;
 	for (size_t k = 0; all && k < 3; k++) {
-		for (size_t i = 0; i < s.list.count; i++) {
-			const struct ledger_sum *o = &s.list.items[i];
+		array_each(o, &s.list)
 			if (o->kind == SUM_OTHER && !o->self && o->ns && o != told[0] &&
 			    o != told[1] && (!told[k] || o->ns > told[k]->ns))
 				told[k] = o;
-		}
 		if (!told[k])
 			break;
 		char time[WORDS], share[WORDS];
@@ -400,8 +391,7 @@ void time_text_run(const struct run_view *view, size_t number, unsigned said,
 	put_quiet(view, &style, out);
 	put_shell(view, &style, out);
 	put_source(view, said, &style, out);
-	for (size_t i = 0; i < r->warnings.count; i++) {
-		const struct emp_warning *w = &r->warnings.items[i];
+	array_each(w, &r->warnings) {
 		put_labelled(out, &style, "  Warning", YELLOW, w->text);
 		if (*w->remedy)
 			put_labelled(out, &style, "", NULL, w->remedy);
