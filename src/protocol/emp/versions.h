@@ -7,7 +7,7 @@
 #include "record/machine.h"
 
 enum emp_version { EMP_V0, EMP_V1, EMP_V2, EMP_V3, EMP_V4, EMP_V5, EMP_V6, EMP_VERSIONS };
-extern const char *const emp_version_names[]; /* "v0" .. "v6"; v0: ET of everything */
+extern const char *const emp_version_names[];	  /* "v0" .. "v6"; v0: ET of everything */
 const char *emp_version_adds(enum emp_version v); /* a few words: "process time; daemons stopped" */
 
 /* Whether the machine meets what version v (1 to 4) adds, as the doctor judges its facts; why says
