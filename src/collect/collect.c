@@ -38,6 +38,14 @@ static int open_one(struct collector *c, enum backend backend, struct error *err
 	return ops->open(&c->state, err);
 }
 
+void collector_expect_ledger(enum backend want, bool trace)
+{
+	for (int b = 0; b < BACKENDS; b++)
+		if (backends[b] && backends[b]->expect_ledger &&
+		    (want == BACKENDS || want == (enum backend)b))
+			backends[b]->expect_ledger(trace);
+}
+
 int collector_open(struct collector **out, enum backend want, struct error *err)
 {
 	struct collector *c = xcalloc(1, sizeof *c);

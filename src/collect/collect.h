@@ -18,6 +18,10 @@
 
 struct collector;
 
+/* Says that collector_open() and collector_keep_ledger() will be called with the same arguments, so
+ * that part of it is done beside the rest. */
+void collector_expect_ledger(enum backend want, bool trace);
+
 /* Opens the back end `want`, or with BACKENDS the best one that this process may use. */
 int collector_open(struct collector **out, enum backend want, struct error *err);
 void collector_close(struct collector *c);

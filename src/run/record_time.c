@@ -14,6 +14,8 @@
 int time_recording_open(struct time_recording *t, struct error *err)
 {
 	struct error why = ERROR_INIT;
+	if (!t->no_ledger)
+		collector_expect_ledger(t->backend, t->trace);
 	if (collector_open(&t->collector, t->backend, err))
 		return -1;
 	/* The ledger is kept wherever it can be. */

@@ -15,6 +15,7 @@ struct backend_ops {
 	const char *(*explain)(void *state);
 	/* Returns -1 with the reason in err if this process may not use it. */
 	int (*open)(void **state, struct error *err);
+	void (*expect_ledger)(bool trace); /* before open() */
 	void (*close)(void *state);
 	int (*keep_ledger)(void *state, bool trace, struct error *err);
 	void (*take_ledger)(void *state, struct ledger *ledger, struct trace *trace);

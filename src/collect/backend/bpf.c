@@ -28,6 +28,7 @@ struct bpf_state {
 	struct image exits;
 	struct ledger_keeper *keeper; /* NULL: no ledger is kept */
 	bool running;		      /* the subject was there before */
+	int members;		      /* of the map, made before it was loaded; -1: it was not */
 };
 
 static int on_exit_record(void *context, void *data, size_t size)
@@ -36,6 +37,38 @@ static int on_exit_record(void *context, void *data, size_t size)
 	if (size >= sizeof(struct task_record))
 		memcpy(image_add(&s->exits), data, sizeof(struct task_record));
 	return 0;
+}
+
+static enum ledger_attach ledger_attach(void)
+{
+	return getenv("TARE_LEDGER_RAW") ? LEDGER_ATTACH_RAW : LEDGER_ATTACH_BEST;
+}
+
+/* Set before open(): a ledger will be asked for, with a trace or without. */
+static struct {
+	bool ledger, trace;
+} expected;
+
+static void bpf_expect_ledger(bool trace)
+{
+	expected.ledger = true;
+	expected.trace = trace;
+}
+
+/* Makes the map that the programs of the tree and those of the ledger share, which each would else
+ * have from the other, and begins to load those of the ledger. */
+static void begin_ledger(struct bpf_state *s)
+{
+	const struct bpf_map *m = s->skel->maps.members;
+	int fd = bpf_map_create(bpf_map__type(m), bpf_map__name(m), bpf_map__key_size(m),
+				bpf_map__value_size(m), bpf_map__max_entries(m), NULL);
+	if (fd < 0 || bpf_map__reuse_fd(s->skel->maps.members, fd) == 0)
+		s->members = fd;
+	else
+		close(fd);
+	if (s->members >= 0)
+		ledger_keeper_expect(s->members, expected.trace, ledger_attach());
+	expected.ledger = false;
 }
 
 static int load(struct bpf_state *s, struct error *err)
@@ -47,6 +80,8 @@ static int load(struct bpf_state *s, struct error *err)
 	s->skel->rodata->self_tgid = getpid();
 	s->skel->rodata->ring_half = bpf_map__max_entries(s->skel->maps.exits) / 2;
 	bpf_program__set_autoattach(s->skel->progs.enlist, false);
+	if (expected.ledger)
+		begin_ledger(s);
 	int failed = tasks_bpf__load(s->skel);
 	if (failed)
 		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
@@ -66,6 +101,9 @@ static void bpf_close(void *state)
 	struct bpf_state *s = state;
 	if (!s)
 		return;
+	ledger_keeper_expect_no_more();
+	if (s->members >= 0)
+		close(s->members);
 	ring_buffer__free(s->ring);
 	ledger_keeper_close(s->keeper);
 	tasks_bpf__destroy(s->skel);
@@ -83,6 +121,7 @@ static int bpf_open(void **state, struct error *err)
 				 "this is a container: its pids are not the kernel's");
 	kernel_quiet();
 	struct bpf_state *s = xcalloc(1, sizeof *s);
+	s->members = -1;
 	if (load(s, err)) {
 		bpf_close(s);
 		return -1;
@@ -304,10 +343,9 @@ static int bpf_keep_ledger(void *state, bool trace, struct error *err)
 {
 	struct bpf_state *s = state;
 	struct ledger_keeper *k = NULL;
-	enum ledger_attach how = getenv("TARE_LEDGER_RAW") ? LEDGER_ATTACH_RAW : LEDGER_ATTACH_BEST;
 	if (s->keeper)
 		return 0;
-	if (ledger_keeper_open(&k, bpf_map__fd(s->skel->maps.members), trace, how, err))
+	if (ledger_keeper_open(&k, bpf_map__fd(s->skel->maps.members), trace, ledger_attach(), err))
 		return -1;
 	if (ledger_keeper_attach(k, bpf_program__fd(s->skel->progs.on_switch),
 				 &s->skel->links.on_switch, err)) {
@@ -335,6 +373,7 @@ const struct backend_ops bpf_backend = {
 	.backend = BACKEND_BPF,
 	.open = bpf_open,
 	.close = bpf_close,
+	.expect_ledger = bpf_expect_ledger,
 	.keep_ledger = bpf_keep_ledger,
 	.take_ledger = bpf_take_ledger,
 	.snapshot = bpf_snapshot,

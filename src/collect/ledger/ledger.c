@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,11 +208,9 @@ static int load(struct ledger_keeper *k, int members, struct error *err)
 	return 0;
 }
 
-int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum ledger_attach how,
-		       struct error *err)
+/* All but the loading: what the kernel has, and the programs for that. */
+static int prepare(struct ledger_keeper *k, enum ledger_attach how, struct error *err)
 {
-	struct ledger_keeper *k = xcalloc(1, sizeof *k);
-	k->trace = trace;
 	SCOPED(kernel_btf_release) struct btf *btf = btf__load_vmlinux_btf();
 	int64_t from_rq = 0;
 	bool steal = btf && kernel_steal(btf, &from_rq);
@@ -220,21 +219,72 @@ int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum
 #if defined(__x86_64__)
 	k->hands_on = !raw; /* others learnt later to have both calls and hand-overs */
 #endif
-	int failed = open_object(k, raw, steal, from_rq);
-	if (failed) {
-		error_errno(err, EXIT_ENVIRONMENT, "cannot open the programs of the ledger");
+	if (open_object(k, raw, steal, from_rq))
+		return error_errno(err, EXIT_ENVIRONMENT, "cannot open the programs of the ledger");
+	if (!steal && kernel_is_guest())
+		note_unseen(k, "time stolen by the hypervisor", true);
+	/* the BTF of a kernel that needs raw tracepoints does not tell which it has */
+	return raw ? 0 : choose_programs(k, btf, err);
+}
+
+/* The one that ledger_keeper_expect() began. */
+static struct {
+	pthread_t thread;
+	struct ledger_keeper *k; /* NULL: none */
+	enum ledger_attach how;
+	int members, failed;
+	struct error err;
+} expected;
+
+static void *load_expected(void *unused)
+{
+	expected.failed = prepare(expected.k, expected.how, &expected.err) ||
+			  load(expected.k, expected.members, &expected.err);
+	return unused;
+}
+
+void ledger_keeper_expect(int members, bool trace, enum ledger_attach how)
+{
+	ledger_keeper_expect_no_more();
+	expected.k = xcalloc(1, sizeof *expected.k);
+	expected.k->trace = trace;
+	expected.how = how;
+	expected.members = members;
+	if (pthread_create(&expected.thread, NULL, load_expected, NULL)) {
+		free(expected.k);
+		expected.k = NULL;
+	}
+}
+
+void ledger_keeper_expect_no_more(void)
+{
+	if (!expected.k)
+		return;
+	pthread_join(expected.thread, NULL);
+	ledger_keeper_close(expected.k);
+	expected.k = NULL;
+}
+
+int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum ledger_attach how,
+		       struct error *err)
+{
+	struct ledger_keeper *k = expected.k;
+	int failed;
+	if (k && k->trace == trace && expected.how == how) {
+		pthread_join(expected.thread, NULL);
+		expected.k = NULL;
+		failed = expected.failed;
+		*err = failed ? expected.err : *err;
 	} else {
-		/* the BTF of a kernel that needs raw tracepoints does not tell which it has */
-		failed = raw ? 0 : choose_programs(k, btf, err);
-		if (!steal && kernel_is_guest())
-			note_unseen(k, "time stolen by the hypervisor", true);
-		failed = failed || load(k, members, err);
+		k = xcalloc(1, sizeof *k);
+		k->trace = trace;
+		failed = prepare(k, how, err) || load(k, members, err);
 	}
 	if (failed) {
 		ledger_keeper_close(k);
 		return -1;
 	}
-	k->control = raw ? &k->raw_skel->bss->control : &k->skel->bss->control;
+	k->control = k->raw_skel ? &k->raw_skel->bss->control : &k->skel->bss->control;
 	*out = k;
 	return 0;
 }

@@ -17,6 +17,12 @@ enum ledger_attach {
 	LEDGER_ATTACH_RAW, /* as on a kernel whose BTF lacks the tracepoints */
 };
 
+/* Begins ledger_keeper_open() in a thread of its own, so that the programs of the tree can be
+ * loaded meanwhile: the two take the longest of tare's start. Call one of the two functions below
+ * afterwards; members stays open until then. */
+void ledger_keeper_expect(int members, bool trace, enum ledger_attach how);
+void ledger_keeper_expect_no_more(void);
+
 /* Loads without attaching. members is the fd of the map with the tree's processes. */
 int ledger_keeper_open(struct ledger_keeper **out, int members, bool trace, enum ledger_attach how,
 		       struct error *err);
