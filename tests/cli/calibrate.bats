@@ -219,6 +219,7 @@ numbers() {
 	[ "$(sql "SELECT count(*) FROM runs")" = 2 ]
 }
 
+# bats test_tags=long
 @test "calibrate: bad input is refused" {
 	refused "a time and a count" --short 1s
 	refused "a time and a count" --short :8
@@ -356,6 +357,7 @@ studied() {
 	[[ "$output" == *"in 2 stretches"* ]]
 }
 
+# bats test_tags=long
 @test "calibrate: a watch in the foreground ends after its time, or by Ctrl-C" {
 	needs_root
 	run "$TARE" calibrate --watch=300ms --foreground

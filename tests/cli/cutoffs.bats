@@ -146,6 +146,7 @@ row() {
 	[ "$(row cron)" = "0 null 1" ]
 }
 
+# bats test_tags=long
 @test "cutoffs: hostile files change nothing" {
 	"$TARE" cutoffs set cron 5ms
 	"$TARE" cutoffs export file.json

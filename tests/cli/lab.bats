@@ -341,6 +341,7 @@ takes() {
 	esac
 }
 
+# bats test_tags=long
 @test "last: it is the newest run that the command can take" {
 	four_kinds
 	takes time emp last
@@ -376,6 +377,7 @@ takes() {
 	[ "$("$TARE" sql --csv "SELECT max(id) FROM runs" | tail -1)" = 4 ]
 }
 
+# bats test_tags=long
 @test "last: a run of another kind says what it is and which command shows it" {
 	four_kinds
 	for named in "emp 3|'tare noise show 3' shows it" "emp 4|'tare profile report 4' shows it" \

@@ -199,6 +199,7 @@ teardown() {
 	done
 }
 
+# bats test_tags=long
 @test "noise: hist is what rtla's users know" {
 	run "$TARE" noise hist -c "$CPU" -d 1s -b 10 -E 5
 	[ "$status" -eq 0 ]
@@ -261,6 +262,7 @@ teardown() {
 	[ ! -e "$TARE_LAB" ] || "$TARE" list --json | jq -e 'all(.status == "interrupted")'
 }
 
+# bats test_tags=long
 @test "noise: --no-kernel has detours without names, and says so" {
 	run "$TARE" noise -c "$CPU" -d 1s --no-kernel
 	[ "$status" -eq 0 ]

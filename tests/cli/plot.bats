@@ -201,6 +201,7 @@ is_picture() { # FILE
 	refused 2 "is not a figure of a daemon study" --daemons=1 ledger -o x.pdf
 }
 
+# bats test_tags=long
 @test "plot: hostile names are text" {
 	needs_gnuplot
 	long=$(head -c 10000 /dev/zero | tr '\0' x)

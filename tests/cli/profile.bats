@@ -828,6 +828,7 @@ except OSError:
 	[ "$(sql "SELECT slices > 0 AND samples > 0 FROM profiles")" -eq 1 ]
 }
 
+# bats test_tags=long
 @test "profile: a full disk is told; what was sampled is shown all the same" {
 	needs_root
 	small=$BATS_TEST_TMPDIR/small

@@ -275,6 +275,7 @@ bad() {
 	refused "line $1: " bad.yaml
 }
 
+# bats test_tags=long
 @test "query: bad files are refused, and the line named" {
 	small
 	bad 2 "unknown key 'cardinality'" '2s/cardinalities/cardinality/'
@@ -309,6 +310,7 @@ bad() {
 	[ ! -e lab.db ]
 }
 
+# bats test_tags=long
 @test "query: bad input is refused" {
 	small
 	refused "nothing to measure"
@@ -394,6 +396,7 @@ bad() {
 	[ "$(sql "SELECT min(measured_ns) >= 100000000 AND max(measured_ns) < 5000000000 FROM query_executions")" = 1 ]
 }
 
+# bats test_tags=long
 @test "query: a million rows are fetched, not stored" {
 	run timeout 120 "$TARE" query -r 2 sqlite::memory: \
 		-e "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000000) SELECT n, 'some more words' FROM c"
@@ -497,6 +500,7 @@ until_is() {
 	[ "$(cat "$TARE_QUIET_ROOT/proc/sys/kernel/task_delayacct")" = 0 ]
 }
 
+# bats test_tags=long
 @test "query: without privileges it works and says what was not seen, but is not cold" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root, to give it up"
 	command -v setpriv >/dev/null || skip "needs setpriv"

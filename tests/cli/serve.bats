@@ -251,6 +251,7 @@ listed() {
 	stop
 }
 
+# bats test_tags=long
 @test "serve: a client that does not know HTTP does no harm" {
 	measure apple
 	serve

@@ -152,6 +152,7 @@ teardown() {
 	none_left 'sleep 986'
 }
 
+# bats test_tags=long
 @test "time: what is left behind is ended, or left and said" {
 	run "$TARE" time -w 0 -r 2 --grace 50ms 'sleep 985 & exit 0'
 	[ "$status" -eq 0 ]
@@ -163,6 +164,7 @@ teardown() {
 	[ "$status" -eq 0 ]
 }
 
+# bats test_tags=long
 @test "time: bad input is said clearly and exits with 2" {
 	check() {
 		local words=$1
