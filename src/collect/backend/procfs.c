@@ -23,7 +23,7 @@ struct procfs {
 	int proc;
 	pid_t self;
 	bool delays;
-	char entries[16384];
+	_Alignas(struct dirent64) char entries[16384];
 };
 
 /* Parsing */

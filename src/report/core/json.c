@@ -100,6 +100,7 @@ json_t *json_shape(const struct shape *shape, const void *object)
 	json_t *o = json_object();
 	struct field_cursor c = { .fields = shape->fields,
 				  .without = FIELD_NOT_JSON | FIELD_OPTIONAL };
+	object = object ? object : shape; /* rows that are filled in by hand look at none */
 	while (field_next(&c))
 		set_at(o, c.leaf.json, leaf_json(&c, object));
 	return o;
