@@ -32,9 +32,11 @@
 	} while (0)
 
 /* A loop over pointers to the items, of which none is added or taken meanwhile. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a declaration */
 #define array_each(item, a)                                                                        \
 	for (__typeof__((a)->items + 0) item = (a)->items; item && item < (a)->items + (a)->count; \
 	     item++)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* For such a `by`: the smaller first; ORDER(x->a, y->a) ?: ORDER(x->b, y->b) is by a, then by b. */
 #define ORDER(x, y) (((x) > (y)) - ((x) < (y)))

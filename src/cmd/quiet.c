@@ -412,6 +412,7 @@ int cmd_quiet(struct lab_access *lab, int argc, char **argv)
 		specs, argc, argv, run, &q);
 	text_list *const given[] = { &q.only, &q.except, &q.stop, &q.keep };
 	word_list *const words[] = { &q.only_words, &q.except_words, &q.stop_words, &q.keep_words };
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
 		array_release(given[i]);
 		words_release(words[i]);

@@ -32,6 +32,7 @@
 #define ROW(cause, name, meaning) [cause] = { name, meaning },
 const struct ledger_cause_row ledger_causes[LEDGER_CAUSES] = { CAUSES(ROW) };
 #undef ROW
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): an initialiser */
 #define ROW(cause, name, meaning) [cause] = name,
 const char *const ledger_cause_names[LEDGER_CAUSES] = { CAUSES(ROW) };
 #undef ROW

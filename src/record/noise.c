@@ -38,12 +38,14 @@ static const struct shape class_ns_shape = { "noise_class_ns",
 					     "They add up to ns. null: this run could not know.",
 					     class_ns_fields };
 /* Time by class: columns in the lab, an object in JSON. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): initialisers */
 #define CLASSES(type, member, path)                                                               \
 	FACT(type, member, "_ns", FIELD_EACH, "", .limit = NOISE_CLASSES, .names = class_columns, \
 	     .item = FIELD_NS, .flags = FIELD_ONLY_SQL),                                          \
 		FACT(type, member, "class_ns", FIELD_OBJECT,                                      \
 		     "They add up to ns. null: this run could not know.", .json = path,           \
 		     .shape = &class_ns_shape, .flags = FIELD_ONLY_JSON)
+/* NOLINTEND(bugprone-macro-parentheses) */
 #define OVERLAP "Whole detours in which the kernel told of anything."
 
 #define X(member, ...) FACT(struct noise, member, __VA_ARGS__)
@@ -186,12 +188,14 @@ const struct shape noise_length_shape = { "noise_length", NULL, noise_length_fie
 #undef X
 
 /* As they are stored; reports derive figures of them. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): members */
 #define SPREAD(type, member, prefix)                                         \
 	FACT(type, member.count, prefix "count", FIELD_U64, NULL),           \
 		FACT(type, member.ns, prefix "ns", FIELD_U64, NULL),         \
 		FACT(type, member.min_ns, prefix "min_ns", FIELD_U64, NULL), \
 		FACT(type, member.max_ns, prefix "max_ns", FIELD_U64, NULL), \
 		FACT(type, member.squares, prefix "squares", FIELD_REAL, NULL)
+/* NOLINTEND(bugprone-macro-parentheses) */
 const struct field noise_source_fields[] = {
 	FACT(struct noise_source, class, "class", FIELD_ENUM, NULL, .limit = NOISE_CLASSES,
 	     .names = noise_class_names),

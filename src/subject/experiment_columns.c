@@ -154,7 +154,7 @@ static int read_reference(const struct reader *r)
 	const struct raw_column *raw = r->raw;
 	struct experiment_column *c = r->c;
 	if (not_with(r, keys, "with references: the values are those of the other column") ||
-	    find_referred(r))
+	    find_referred(r) || !c->of)
 		return -1;
 	int length = 0;
 	for (const struct experiment_column *at = c; at->of;

@@ -481,7 +481,7 @@ test('executions: filter by rule, pages, CSV with every row', async () => {
   const saved = await csvOf(tab, () => tab.page.click('.time-executions button[aria-label="Executions: download as CSV"]'));
   assert.equal(saved.name, 'run-12-executions.csv');
   assert.equal(saved.lines.length, 401);
-  assert.equal(saved.lines[0], 'number,rule,at_us,et_ns,pt_net_ns,pt_exec_ns,rss_peak,daemon,reason');
+  assert.equal(saved.lines[0], 'number,rule,at_us,et_ns,pt_net_ns,pt_exec_ns,rss_peak,switches_per_s,daemon,reason');
   assert.equal(saved.lines[3].split(',').slice(0, 6).join(), [1, 'kept', s.columns.at_us[2], s.columns.et[2], s.columns.net[2], s.columns.exec[2]].join());
   await tab.page.selectOption('.time-executions select', '3');
   const dropped = s.columns.rule.filter((r) => r === 3).length;
@@ -495,20 +495,20 @@ test('executions: filter by rule, pages, CSV with every row', async () => {
 test('a measure that the catalogue has a title for is shown, whatever it is', async () => {
   const doc = timeDocument(20);
   const [s] = doc.sections;
-  s.measures.push({ column: 'switches_per_s', name: 'switches_per_s', title: 'switches', unit: 'per_s', meaning: 'context switches per s' });
+  s.measures.push({ column: 'turns_per_s', name: 'turns_per_s', title: 'turns', unit: 'per_s', meaning: 'turns per s' });
   s.measures.push({ column: 'swap_peak', name: 'swap_peak', title: 'peak swap', unit: 'bytes', meaning: 'of the largest process' });
-  s.columns.switches_per_s = s.columns.et.map((_, i) => (i ? 12.5 + i : null));
+  s.columns.turns_per_s = s.columns.et.map((_, i) => (i ? 12.5 + i : null));
   s.columns.swap_peak = null; // nobody has it
   const tab = await open(doc);
   const heads = await tab.page.locator('.time-executions thead th').allTextContents();
-  assert.deepEqual(heads.slice(3), ['ET', 'PT net', 'PT exec', 'peak RSS', 'switches', 'culprit', 'why']);
-  assert.equal(await tab.page.locator('.time-executions thead button', { hasText: 'switches' }).getAttribute('title'), 'context switches per s');
-  const cells = await tab.page.locator('.time-executions tbody tr').evaluateAll((rows) => rows.slice(0, 2).map((row) => row.children[7].textContent));
+  assert.deepEqual(heads.slice(3), ['ET', 'PT net', 'PT exec', 'peak RSS', 'switches/s', 'turns', 'culprit', 'why']);
+  assert.equal(await tab.page.locator('.time-executions thead button', { hasText: 'turns' }).getAttribute('title'), 'turns per s');
+  const cells = await tab.page.locator('.time-executions tbody tr').evaluateAll((rows) => rows.slice(0, 2).map((row) => row.children[8].textContent));
   assert.deepEqual(cells, ['–', '13.5']);
   const saved = await csvOf(tab, () => tab.page.click('.time-executions button[aria-label="Executions: download as CSV"]'));
-  assert.match(saved.lines[0], /,rss_peak,switches_per_s,daemon/);
+  assert.match(saved.lines[0], /,rss_peak,switches_per_s,turns_per_s,daemon/);
   await tab.page.locator('.time-executions tbody button').nth(1).click();
-  assert.match(await tab.page.textContent('dialog[open] .figures'), /peak RSS.*switches13\.5/);
+  assert.match(await tab.page.textContent('dialog[open] .figures'), /peak RSS.*turns13\.5/);
   quiet(tab);
   await tab.close();
 });

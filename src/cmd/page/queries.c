@@ -14,6 +14,7 @@ static int add_ledger(struct lab *lab, const struct loaded_run *l, size_t at, le
 	struct ttp_ledger mean = { .query = a->query, .cardinality = a->cardinality };
 	FREED execution_list list = { 0 };
 	int failed = lab_get_query_ledger(lab, l->run.id, a->query, a->cardinality, &list, err);
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	const struct execution **kept = xcalloc(list.count + 1, sizeof *kept);
 	size_t n = ttp_kept_ledgers(&l->queries, &l->ttp, at, list.items, list.count, kept);
 	if (n) {

@@ -138,6 +138,7 @@ static int print_ledger(struct lab *lab, const struct loaded_run *l, const struc
 	if (find_at(&l->queries, d->ledger, &at, err) ||
 	    lab_get_query_ledger(lab, l->run.id, at->query, at->cardinality, &list, err))
 		return -1;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	const struct execution **kept = xcalloc(list.count + 1, sizeof *kept);
 	size_t n = ttp_kept_ledgers(&l->queries, &l->ttp, (size_t)(at - l->queries.at.items),
 				    list.items, list.count, kept);

@@ -41,6 +41,7 @@ double jitter_lay_grid(const struct jitter_lengths *run, const struct jitter_len
 	double low = INFINITY, high = -INFINITY;
 	double h = fmax(density_bandwidth(run->x, run->weight, run->count, BUCKET_DECADES),
 			density_bandwidth(other->x, other->weight, other->count, BUCKET_DECADES));
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (all[i] && all[i]->count) {
 			low = fmin(low, all[i]->low);

@@ -324,6 +324,8 @@ void ttp_mean_ledger(const struct execution *const *kept, size_t count, struct t
 {
 	mean->et_ns = 0;
 	memset(mean->wall_ns, 0, sizeof mean->wall_ns);
+	if (!count)
+		return;
 	for (size_t i = 0; i < count; i++) {
 		mean->et_ns += kept[i]->et_ns;
 		for (int c = 0; c < LEDGER_CAUSES; c++)

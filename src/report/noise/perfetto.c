@@ -57,7 +57,7 @@ static void merge(event_list *list, const event_list *more)
 		bool later = a && b &&
 			     (b->at_ns != a->at_ns ? b->at_ns < a->at_ns : rank(b) < rank(a));
 		bool next = !a || later;
-		array_push(&both, next ? *b : *a);
+		array_push(&both, next && b ? *b : *a);
 		i += !next;
 		k += next;
 	}

@@ -288,7 +288,7 @@ static void put_remarks(const struct noise *n, const struct noise_cpu *c, const 
 		put_wrapped(out, SENTENCE("Lost: "),
 			    "%llu of %llu events of the kernel found no room: some of what is "
 			    "unexplained had a name.",
-			    (unsigned long long)c->lost, (unsigned long long)(c->events + c->lost));
+			    (unsigned long long)c->lost, (unsigned long long)c->events + c->lost);
 }
 
 static void put_not_seen(const struct noise_view *v, const struct style *style, struct strbuf *out)

@@ -257,11 +257,13 @@ static const struct shape side_shape = { "profile_side", NULL, side_fields };
 
 /* CSV has the CPU time at its end. */
 #define X(member, ...) FACT(struct profile_change, member, __VA_ARGS__)
+/* NOLINTBEGIN(bugprone-macro-parentheses): initialisers */
 #define LOADS(flags_)                                                                    \
 	X(before_cpu_per_s, "before_cpu_per_s", FIELD_REAL, CPU_PER_S, .flags = flags_,  \
 	  .more = NOT_NEGATIVE, .title = "CPU s/s before"),                              \
 		X(after_cpu_per_s, "after_cpu_per_s", FIELD_REAL, NULL, .flags = flags_, \
 		  .more = NOT_NEGATIVE, .title = "CPU s/s after")
+/* NOLINTEND(bugprone-macro-parentheses) */
 static const struct field change_fields[] = {
 	X(of.name, "name", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS, .title = "Name"),
 	X(of.where, "object", FIELD_TEXT, "Last part of its path; null in views by owner.",

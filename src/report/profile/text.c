@@ -1,5 +1,6 @@
 /* A profile for people: its head, the system as a whole, what it cannot tell. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -219,7 +220,7 @@ void put_profile_system(const struct profile_subject *s, const struct sleepy_vie
 	for (size_t i = 0; i < SLEEPY_STATES; i++) {
 		uint64_t samples = v->rows.items[i].self;
 		double share = profile_cpu_share(s->profile, v, samples);
-		char shown[WORDS];
+		char shown[WORDS], percent[WORDS + 2];
 		/* what could not be seen is not none */
 		if (!samples && (i > 2 || (i && unseen)))
 			continue;
@@ -227,8 +228,8 @@ void put_profile_system(const struct profile_subject *s, const struct sleepy_vie
 		table_add_count(t, (int64_t)samples);
 		table_add_number(t, profile_ns(s->profile, samples));
 		format_points(share, decimals, shown);
-		strcat(shown, " %");
-		table_add_shown(t, share, shown);
+		snprintf(percent, sizeof percent, "%s %%", shown);
+		table_add_shown(t, share, percent);
 		table_add_text(t, notes[i]);
 	}
 	table_put(t, style, out);

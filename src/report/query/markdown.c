@@ -66,6 +66,7 @@ static void put_times(const struct query_view *v, const struct query_style *styl
 		table_add_count(t, (int64_t)row->made);
 		table_add_number(t, row->time.present ? row->time.median_ns : NAN);
 		table_add_number(t, row->sigma_ns);
+		/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 		for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
 			table_add_number(t, figures[k]->present ? figures[k]->median_ns : NAN);
 		table_add_number(t, row->read_share);

@@ -47,6 +47,7 @@ const struct shape query_judged_shape = { "query_execution", NULL, judged_fields
 
 #undef X
 #define X(member, ...) FACT(struct query_row, member, __VA_ARGS__)
+/* NOLINTBEGIN(bugprone-macro-parentheses): members */
 #define FIGURE(member, name, meaning)                                        \
 	X(member, name, FIELD_OBJECT, meaning, .shape = &query_figure_shape, \
 	  .flags = FIELD_ONLY_JSON | FIELD_GIVEN,                            \
@@ -62,6 +63,7 @@ const struct shape query_judged_shape = { "query_execution", NULL, judged_fields
 		TIME(member[TTP_BLOCKED], prefix "cpu_blocked"), \
 		TIME(member[TTP_CALC], prefix "calculated"),     \
 		TIME(member[TTP_MEASURED], prefix "measured")
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 const struct field query_row_fields[] = {
 	X(query, "query", FIELD_U32, NULL, .more = "\"minimum\": 1"),

@@ -45,7 +45,7 @@ int driver_library(void *into, const char *const *names, const char *library, co
 		array_push(&found, dlsym(handle, *names));
 		whole = found.items[found.count - 1];
 	}
-	if (whole) {
+	if (whole && found.items) {
 		memcpy(into, found.items, found.count * sizeof *found.items);
 		return 0;
 	}
@@ -125,13 +125,13 @@ int dbms_open(struct dbms **out, const char *url, const struct dbms_options *opt
 	      struct error *err)
 {
 	static const struct dbms_options none = { 0 };
-	FREED char *made = NULL;
+	bool is_file = !strchr(url, ':') &&
+		       (text_ends_with(url, ".db") || text_ends_with(url, ".sqlite") ||
+			text_ends_with(url, ".sqlite3"));
+	FREED char *made = is_file ? xprintf("sqlite:%s", url) : NULL;
+	url = made ? made : url;
 	if (!options)
 		options = &none;
-	if (!strchr(url, ':') && (text_ends_with(url, ".db") || text_ends_with(url, ".sqlite") ||
-				  text_ends_with(url, ".sqlite3"))) {
-		url = made = xprintf("sqlite:%s", url);
-	}
 	const struct dbms_driver *driver = driver_of(url);
 	if (!driver) {
 		no_driver(url, err);
