@@ -56,10 +56,13 @@ static void merge(event_list *list, const event_list *more)
 		const struct trace_event *b = k < more->count ? &more->items[k] : NULL;
 		bool later = a && b &&
 			     (b->at_ns != a->at_ns ? b->at_ns < a->at_ns : rank(b) < rank(a));
-		bool next = !a || later;
-		array_push(&both, next && b ? *b : *a);
-		i += !next;
-		k += next;
+		if (a && !later) {
+			array_push(&both, *a);
+			i++;
+		} else if (b) {
+			array_push(&both, *b);
+			k++;
+		}
 	}
 	/* an instant holds few events */
 	size_t kept = 0;
