@@ -37,8 +37,8 @@ enum chart_role {
 	CHART_VALUE,		     /* coloured by the value of its last column, -1 to 1 */
 	CHART_PEN,		     /* and CHART_PENS - 1 more: distinguishable lines */
 	CHART_CAUSE = CHART_PEN + 8, /* and LEDGER_CAUSES - 1 more */
-	CHART_CLASS = CHART_CAUSE + LEDGER_CAUSES, /* and NOISE_CLASSES - 1 more */
-	CHART_ROLES = CHART_CLASS + NOISE_CLASSES,
+	CHART_CLASS = CHART_CAUSE + (int)LEDGER_CAUSES, /* and NOISE_CLASSES - 1 more */
+	CHART_ROLES = CHART_CLASS + (int)NOISE_CLASSES,
 };
 #define CHART_PENS 8
 

@@ -312,8 +312,8 @@ static void split_series(struct chart *c, const struct splits *s)
 	static const struct {
 		const char *title;
 		unsigned role;
-	} parts[] = { { "CPU", CHART_CAUSE + LEDGER_RUN },
-		      { "own I/O", CHART_CAUSE + LEDGER_IO },
+	} parts[] = { { "CPU", CHART_CAUSE + (unsigned)LEDGER_RUN },
+		      { "own I/O", CHART_CAUSE + (unsigned)LEDGER_IO },
 		      { "other", CHART_REST } };
 	const struct chart_block *whole = &c->blocks.items[s->whole];
 	const struct chart_block *partly = &c->blocks.items[s->partly];
@@ -420,8 +420,8 @@ int chart_matrix(struct chart *c, const struct query_view *v, struct error *err)
 	add_cells(c, r);
 	c->x.sloping = true;
 	c->x.low = -0.5;
-	c->x.high = TTP_MODEL_MEASURES - 1.5;
-	c->y.low = TTP_MODEL_MEASURES - 0.5;
+	c->x.high = (double)TTP_MODEL_MEASURES - 1.5;
+	c->y.low = (double)TTP_MODEL_MEASURES - 0.5;
 	c->y.high = 0.5;
 	c->height_cm = CHART_COLUMN_CM;
 	c->tick_points = 6;
