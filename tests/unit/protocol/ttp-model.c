@@ -99,7 +99,7 @@ static void set(struct query_execution *x, enum ttp_model_measure m, double valu
 static void a_model_of_known_data_has_the_known_correlations(void **state)
 {
 	(void)state;
-	enum { N = 1024 };
+	const int N = 1024;
 	struct query_run run = { .queries = 1 };
 	struct random random = { 5 };
 	double share[TTP_MODEL_MEASURES];
