@@ -55,19 +55,16 @@ static void bpf_expect_ledger(bool trace)
 	expected.trace = trace;
 }
 
-/* Makes the map that the programs of the tree and those of the ledger share, which each would else
- * have from the other, and begins to load those of the ledger. */
+/* Makes the map that the programs of the tree and those of the ledger share before either is
+ * loaded, and begins to load those of the ledger. */
 static void begin_ledger(struct bpf_state *s)
 {
 	const struct bpf_map *m = s->skel->maps.members;
 	int fd = bpf_map_create(bpf_map__type(m), bpf_map__name(m), bpf_map__key_size(m),
 				bpf_map__value_size(m), bpf_map__max_entries(m), NULL);
-	if (fd < 0 || bpf_map__reuse_fd(s->skel->maps.members, fd) == 0)
-		s->members = fd;
-	else
-		close(fd);
-	if (s->members >= 0)
-		ledger_keeper_expect(s->members, expected.trace, ledger_attach());
+	s->members = fd; /* closed at the end in any case */
+	if (fd >= 0 && bpf_map__reuse_fd(s->skel->maps.members, fd) == 0)
+		ledger_keeper_expect(fd, expected.trace, ledger_attach());
 	expected.ledger = false;
 }
 

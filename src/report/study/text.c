@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "report/study/style.h"
 
-#define LEAST_SAMPLES 6 /* fewer have no cluster: protocol/sedona.h */
+#define LEAST_SAMPLES 6 /* fewer have no cluster: protocol/sedona/sedona.h */
 #define MOST_SEEN 5
 #define MOST_NUMBERS 30
 
