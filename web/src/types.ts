@@ -26,7 +26,7 @@ export interface Result {
 export interface Run {
   version: string | null;
   run: number | null; // Its id in the lab.
-  study: number | null;
+  study: number | null; // The invocation: the runs of one command line share it.
   status: 'going' | 'complete' | 'interrupted' | 'failed';
   command_line: string | null;
   directory: string | null;

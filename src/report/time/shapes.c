@@ -179,7 +179,8 @@ const struct shape judged_shape = { "execution", NULL, judged_fields };
 static const struct field run_fields[] = {
 	X(run.version, "version", FIELD_TEXT, NULL),
 	X(run.id, "run", FIELD_ID, "Its id in the lab."),
-	X(run.invocation, "study", FIELD_ID, NULL),
+	X(run.invocation, "study", FIELD_ID,
+	  "The invocation: the runs of one command line share it."),
 	X(run.status, "status", FIELD_ENUM, NULL, .limit = RUN_FAILED + 1,
 	  .names = run_status_names),
 	X(run.command, "command_line", FIELD_TEXT, NULL),
