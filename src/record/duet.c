@@ -28,7 +28,9 @@ const struct field duet_fields[] = {
 	X(precise, "precise", FIELD_BOOL, "not to stop before that even if the sign is sure"),
 	X(slower, "slower", FIELD_REAL, "the share that --fail-if-slower allows",
 	  .unit = UNIT_SHARE),
-	X(seed, "seed", FIELD_U64, "of order and padding"),
+	X(seed, "seed", FIELD_U64, "of order and padding", .flags = FIELD_ONLY_SQL),
+	{ "seed", FIELD_TEXT, .flags = FIELD_ONLY_JSON | FIELD_BY_HAND | FIELD_ALWAYS,
+	  .meaning = "of order and padding: 64 bits, as digits" },
 	X(revisions, "revisions", FIELD_TEXT, "the git revisions that were built and compared"),
 	{ 0 },
 };
