@@ -73,7 +73,7 @@ const struct field duet_part_fields[] = {
 	X(overlap, "overlap", FIELD_REAL,
 	  "the share of it, by CPU time, that ran while the other side did", .title = "overlap",
 	  .unit = UNIT_SHARE),
-	X(switches, "switches", FIELD_NS, "how often it was taken off a CPU", .unit = UNIT_COUNT,
+	X(switches, "switches", FIELD_KNOWN, "how often it was taken off a CPU", .unit = UNIT_COUNT,
 	  .title = "switches"),
 	X(padding, "padding", FIELD_U64, "bytes of environment that moved its stack",
 	  .unit = UNIT_BYTES),
