@@ -231,29 +231,40 @@ static double standard_deviation(const struct duet_verdict *v, size_t n, int sid
 	return n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
 }
 
-/* What sharing cost a side: the executions that it made alone against its own in the nearest pair,
- * as the mean of the log ratios with a t interval. The speed of the CPU differs between the two, so
- * that this is far less sure than the comparison of the sides. */
+/* What sharing cost a side: its executions alone against its own in the nearest pair, as the mean
+ * of the log ratios with a t interval. Executions alone that share a nearest pair count as one:
+ * they met one speed. The speed of the CPU differs between the two, so that this is far less sure
+ * than the comparison of the sides. */
 static void find_cost(const struct duet *d, enum duet_measure m, struct duet_verdict *v, int side)
 {
+	struct group {
+		double log_sum;
+		size_t count;
+	};
+	FREED struct group *groups = xcalloc(v->list.count + 1, sizeof *groups);
 	double sum = 0, squares = 0;
 	size_t n = 0;
 	v->cost[side] = v->cost_low[side] = v->cost_high[side] = NAN;
-	if (d->way == DUET_WHOLE)
+	if (d->way == DUET_WHOLE || !v->list.count)
 		return;
 	array_each(p, &d->parts) {
 		uint64_t ns = value_ns(p, m);
+		size_t nearest = 0;
 		if (p->pair || p->side != (side ? v->side : 0) || p->warmup || !succeeded(d, p) ||
 		    ns == ABSENT_NS || !(net_ns(d, m, ns) > 0))
 			continue;
-		const struct duet_pair *nearest = NULL;
-		array_each(q, &v->list)
-			if (!nearest || llabs(q->at_ns - p->started_at_ns) <
-						llabs(nearest->at_ns - p->started_at_ns))
-				nearest = q;
-		if (!nearest)
-			return;
-		double l = log(nearest->ns[side] / net_ns(d, m, ns));
+		for (size_t i = 1; i < v->list.count; i++)
+			if (llabs(v->list.items[i].at_ns - p->started_at_ns) <
+			    llabs(v->list.items[nearest].at_ns - p->started_at_ns))
+				nearest = i;
+		groups[nearest].log_sum += log(net_ns(d, m, ns));
+		groups[nearest].count++;
+	}
+	for (size_t i = 0; i < v->list.count; i++) {
+		if (!groups[i].count)
+			continue;
+		double l = log(v->list.items[i].ns[side]) -
+			   groups[i].log_sum / (double)groups[i].count;
 		sum += l;
 		squares += l * l;
 		n++;
