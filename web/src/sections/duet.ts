@@ -43,7 +43,8 @@ function figures(d: Duet): HTMLElement {
   const [first] = d.verdicts;
   const sum = (of: (v: DuetVerdict) => number) => d.verdicts.reduce((n, v) => n + of(v), 0);
   const out = [sum((v) => v.trimmed) ? `${sum((v) => v.trimmed)} outermost not in the mean` : null, sum((v) => v.failed) ? `${sum((v) => v.failed)} more failed` : null].filter(Boolean);
-  const cost = (value: number | null, low: number | null, high: number | null) => (value === null ? 'could not be told' : `${percentOff(value)} [${percentOff(low)}, ${percentOff(high)}]`);
+  const cost = (side: number, value: number | null, low: number | null, high: number | null) =>
+    figure(`alternating cost ${nameOf(d, side)}`, value === null ? 'could not be told' : percentOff(value), value === null ? null : `[${percentOff(low)}, ${percentOff(high)}]`);
   return h('dl', { class: 'figures' },
     ...d.sides.map((_, i) => {
       const v = d.verdicts[i ? i - 1 : 0];
@@ -53,8 +54,8 @@ function figures(d: Duet): HTMLElement {
     figure('took', format.ns(d.elapsed_ns), `compared by ${MEASURE[d.measure]}`),
     figure('how', WAY[d.way], [d.cpus ? `CPU ${short(d.cpus, 20)}` : null, d.why ? short(d.why, 120) : null].filter(Boolean).join(' · ')),
     ...(d.way === 'whole' || !first ? [] : [
-      figure('alternating cost', nameOf(d, 0), cost(first.cost.reference, first.cost.reference_low, first.cost.reference_high)),
-      ...d.verdicts.map((v) => figure('alternating cost', nameOf(d, v.side), cost(v.cost.other, v.cost.other_low, v.cost.other_high)))]));
+      cost(0, first.cost.reference, first.cost.reference_low, first.cost.reference_high),
+      ...d.verdicts.map((v) => cost(v.side, v.cost.other, v.cost.other_low, v.cost.other_high))]));
 }
 
 // ---- pair by pair ----
@@ -106,7 +107,7 @@ function ratioCard(section: DuetSection, d: Duet): ChartHandle {
     const steps = v.steps.filter((s) => s.ratio !== null).map((s) => [v.list[s.pairs - 1]?.pair ?? s.pairs, s.ratio!, s.ratio_low!, s.ratio_high!] as const);
     const id = `${v.side}`;
     return [
-      { name: `${nameOf(d, v.side)}: interval`, id: `low-${id}`, type: 'line', stack: `band-${id}`, stackStrategy: 'all', symbol: 'none', lineStyle: { opacity: 0 }, silent: true, data: steps.map((s) => [s[0], s[2]]) },
+      { name: `${nameOf(d, v.side)}: interval`, id: `low-${id}`, type: 'line', stack: `band-${id}`, stackStrategy: 'all', symbol: 'none', color: colour, lineStyle: { opacity: 0 }, itemStyle: { color: colour }, silent: true, data: steps.map((s) => [s[0], s[2]]) },
       { name: `${nameOf(d, v.side)}: interval`, id: `high-${id}`, type: 'line', stack: `band-${id}`, stackStrategy: 'all', symbol: 'none', lineStyle: { opacity: 0 }, silent: true, areaStyle: { color: colour, opacity: 0.18 }, itemStyle: { color: colour }, data: steps.map((s) => [s[0], s[3] - s[2]]) },
       { name: `${nameOf(d, v.side)}: ratio so far`, id: `ratio-${id}`, type: 'line', symbol: 'circle', symbolSize: 5, lineStyle: { color: colour, width: 2 }, itemStyle: { color: colour }, data: steps.map((s) => [s[0], s[1]]), z: 4 },
       ...(steps.length === 1 ? [{ ...whiskers('y', () => ({ style: { stroke: colour, lineWidth: 2 } })), name: `${nameOf(d, v.side)}: interval`, silent: true, data: steps.map((s) => [s[0], s[2], s[3]]) }] : []),
