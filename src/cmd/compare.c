@@ -123,6 +123,7 @@ int cmd_compare(struct lab_access *lab, int argc, char **argv)
 	};
 	return cmd_run(
 		"tare compare [OPTIONS] BASE RUN...",
-		"Ratio of the means with an interval, and a p-value, against the first run.\n",
+		"Ratio of the means with an interval, and a p-value, against the first run. Of\n"
+		"duets their ratios, and that of all together if they compare the same two.\n",
 		specs, argc, argv, run, &o);
 }

@@ -48,8 +48,13 @@ static void put_two(const struct duet_view *v, const struct style *style, struct
 	duet_sentence(v, s, &answer);
 	put_after(v, s->judged, &answer);
 	if (gate.length) {
-		put_coloured(out, style->colour, gate_colour(s->gate), strbuf_text(&gate));
-		strbuf_putc(out, '\n');
+		put_paragraph(out,
+			      &(struct paragraph){ .width = style->width,
+						   .indent = 2,
+						   .first = "",
+						   .colour = style->colour ? gate_colour(s->gate)
+									   : NULL },
+			      strbuf_text(&gate));
 		put_wrapped(out, style, "  ", 2, "%s", strbuf_text(&answer));
 	} else {
 		put_headline(out, style->width, style->colour, strbuf_text(&answer));
