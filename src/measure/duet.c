@@ -551,6 +551,7 @@ static int open_places(struct conduct *c, struct error *err)
 		struct seat_report r;
 		if (seat_read(c->place[i].seat, &r, err))
 			return -1;
+		c->d->backend = r.backend;
 		if (i == 0 && !r.ledger)
 			say(&c->d->lacks, "interrupts are not taken off the process time%s%s",
 			    *r.not_seen ? ": " : "", r.not_seen);

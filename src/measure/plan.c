@@ -145,6 +145,7 @@ static int execute_once(struct plan_run *s, size_t item, bool warmup, struct err
 		return -1;
 	struct launch launch = plan->launch;
 	launch.iteration = iteration;
+	launch.directory = it->directory;
 	plan_set_output(&launch, it->output);
 	if (plan->pad_environment)
 		launch.env_padding = plan_padding(&s->random);

@@ -13,6 +13,7 @@ struct plan_item {
 	char *const *prepare;  /* before each execution, including warm-ups */
 	char *const *conclude; /* after each execution */
 	char *const *cleanup;  /* once after its executions */
+	const char *directory; /* to run in; NULL: tare's */
 	const char *output; /* a value of --output: NULL (the plan's own), "null", "pipe", "inherit"
 			       or a file */
 };

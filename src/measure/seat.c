@@ -114,6 +114,7 @@ static void execute_item(struct worker *w, struct seat_report *r)
 	launch.env_padding = w->start->padding;
 	if (w->start->pinned)
 		launch.cpus = &w->start->cpus;
+	launch.directory = item->directory;
 	plan_set_output(&launch, item->output);
 	how.watch = &watch;
 	if (w->start->time_limit_ns)
