@@ -26,11 +26,14 @@ static void add_date(struct table *t, int64_t realtime_ns)
 		table_add_absent(t);
 }
 
-/* "12/20", "query 12", "noise" */
+/* "12/20", "query 12", "duet 12", "noise" */
 static void add_progress(struct table *t, const struct run *run, uint32_t executions)
 {
 	char text[48];
-	int n = snprintf(text, sizeof text, "%s%u", run->kind == SUBJECT_QUERY ? "query " : "",
+	int n = snprintf(text, sizeof text, "%s%u",
+			 run->kind == SUBJECT_QUERY  ? "query "
+			 : run->kind == SUBJECT_DUET ? "duet "
+						     : "",
 			 executions);
 	if (run->planned)
 		snprintf(text + n, sizeof text - (size_t)n, "/%u", run->planned);
@@ -66,7 +69,8 @@ static struct table *runs_table(const run_list *runs, const run_count_list *coun
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct run *run = &runs->items[i];
 		const struct run_summary_row *count = &counts->items[i];
-		const bool executes = run->kind == SUBJECT_COMMAND || run->kind == SUBJECT_QUERY;
+		const bool executes = run->kind == SUBJECT_COMMAND || run->kind == SUBJECT_QUERY ||
+				      run->kind == SUBJECT_DUET;
 		table_add_count(t, run->id);
 		add_date(t, run->started_at_ns);
 		table_add_text(t, run->name);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "record/bursts.h"
+#include "record/duet.h"
 #include "record/execution.h"
 #include "record/machine.h"
 #include "record/noise.h"
@@ -88,16 +89,17 @@ int lab_find_run(struct lab *lab, const char *text, unsigned kinds, int64_t *id,
 typedef ARRAY(struct run) run_list;
 /* The results of a run at a glance; NAN: not for this kind, or nothing stored yet. */
 struct run_summary_row {
-	uint32_t executions, warmups;	    /* of commands and queries: stored */
+	uint32_t executions, warmups;	    /* of commands, queries, duets: stored */
 	double mean_et_ns, mean_pt_exec_ns; /* without the shell and warm-ups */
 	uint32_t cpus;			    /* of noise */
 	double watched_ns, lost_share;	    /* of noise: over all CPUs */
 	double samples, sampled_ns;	    /* of a profile: without idle samples; CPU time */
 	uint32_t queries, ats;		    /* of queries: queries planned, Q@Cs begun */
+	uint32_t pairs, sides;		    /* of a duet: pairs stored, without warm-ups */
 };
 typedef ARRAY(struct run_summary_row) run_count_list;
 /* The last three order kind by kind: by what was made (executions, time watched, samples), and by
- * the result (mean ET or PT, share lost, CPU time, Q@Cs). */
+ * the result (mean ET or PT, share lost, CPU time, Q@Cs, pairs). */
 enum lab_order {
 	LAB_BY_NUMBER,
 	LAB_BY_NAME,
@@ -273,6 +275,18 @@ int lab_get_query_run(struct lab *lab, int64_t run, struct query_run *into, stru
 /* The stored executions of a Q@C with their processes and ledgers (LAB_PROCESSES), in order. */
 int lab_get_query_ledger(struct lab *lab, int64_t run, uint32_t query, uint64_t cardinality,
 			 execution_list *into, struct error *err);
+
+/* ---- duets (SUBJECT_DUET) ---- */
+
+/* Stores what is known when the pairs begin: all of d except parts, looks, and what the run has
+ * (ignore_failure, expected_codes and the cost of the shell). Call it once, after lab_add_run(). */
+int lab_add_duet(struct lab *lab, int64_t run, const struct duet *d, struct error *err);
+/* Appends parts and, unless look is NULL, a look, in one transaction. */
+int lab_add_duet_parts(struct lab *lab, int64_t run, const struct duet_part *parts, size_t count,
+		       const struct duet_look *look, struct error *err);
+/* into must be zeroed; the caller releases it. What the run has is not set. EXIT_USAGE if it is not
+ * a duet. */
+int lab_get_duet(struct lab *lab, int64_t run, struct duet *into, struct error *err);
 
 /* Refuses "" and names that lab_find_run() would read differently ("12", "last", "@1"). */
 int lab_check_name(const char *name, struct error *err);

@@ -43,7 +43,7 @@ static const struct field run_fields[] = {
 _Static_assert(RUN_GOING == 0 && RUN_COMPLETE == 1 && RUN_INTERRUPTED == 2 && RUN_FAILED == 3, "");
 _Static_assert(BACKEND_PLAIN == 0 && BACKEND_NETLINK == 1 && BACKEND_BPF == 2, "");
 _Static_assert(SUBJECT_COMMAND == 0 && SUBJECT_CPU == 1 && SUBJECT_SYSTEM == 2 &&
-		       SUBJECT_QUERY == 3,
+		       SUBJECT_QUERY == 3 && SUBJECT_DUET == 4,
 	       "");
 
 int lab_add_machine(struct lab *lab, const struct machine *m, int64_t *id, struct error *err)
@@ -522,7 +522,8 @@ int lab_has_data(struct lab *lab, int64_t run, bool *has, struct error *err)
 	int64_t any;
 	int failed = lab_number(lab,
 				"SELECT EXISTS (SELECT 1 FROM noise WHERE run = ?1) "
-				"OR EXISTS (SELECT 1 FROM query_run WHERE run = ?1)",
+				"OR EXISTS (SELECT 1 FROM query_run WHERE run = ?1) "
+				"OR EXISTS (SELECT 1 FROM duet WHERE run = ?1)",
 				ARGS(NUM(run)), &any, err);
 	*has = any;
 	return failed;

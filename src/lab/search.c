@@ -8,12 +8,14 @@
 #define TEXT_OF(column) "coalesce(" column "_text, CAST(" column " AS TEXT))"
 #define OF_COMMANDS "FROM execution WHERE run = run.id AND NOT warmup"
 #define OF_QUERIES "FROM query_at a JOIN query_execution x ON x.at = a.id WHERE a.run = run.id"
+#define OF_DUETS "FROM duet_part WHERE run = run.id AND pair AND NOT warmup"
 #define CAME_OF_OTHERS                                                                  \
 	" WHEN 1 THEN (SELECT total(ns) / sum(window_ns * 1.0)"                         \
 	"   FROM noise_cpu WHERE run = run.id)"                                         \
 	" WHEN 2 THEN (SELECT sum(l.samples * 1.0) / p.hz"                              \
 	"   FROM profile p JOIN profile_slice l ON l.run = p.run WHERE p.run = run.id)" \
-	" ELSE (SELECT count(*) FROM query_at WHERE run = run.id) END"
+	" WHEN 3 THEN (SELECT count(*) FROM query_at WHERE run = run.id)"               \
+	" ELSE (SELECT count(DISTINCT pair) " OF_DUETS ") END"
 
 /* What runs are sorted by; ones with a figure by kind first, since figures of different kinds do
  * not compare. */
@@ -32,7 +34,8 @@ static const struct {
 			  " WHEN 1 THEN (SELECT total(window_ns) FROM noise_cpu WHERE run = run.id)"
 			  " WHEN 2 THEN (SELECT total(samples) FROM profile_slice"
 			  "   WHERE run = run.id)"
-			  " ELSE (SELECT count(*) " OF_QUERIES ") END" },
+			  " WHEN 3 THEN (SELECT count(*) " OF_QUERIES ")"
+			  " ELSE (SELECT count(*) " OF_DUETS ") END" },
 	[LAB_BY_ET] = { true,
 			"CASE kind WHEN 0 THEN (SELECT avg(max(et_ns - coalesce(shell_et_ns, 0),"
 			" 0)) " OF_COMMANDS ")" CAME_OF_OTHERS },
@@ -67,6 +70,12 @@ static const struct {
 			    " (SELECT count(*) FROM query_at WHERE run = ?1)",
 			    { S(executions, FIELD_U32), S(queries, FIELD_U32),
 			      S(ats, FIELD_U32) } },
+	[SUBJECT_DUET] = { "SELECT total(pair AND NOT warmup), total(warmup),"
+			   " count(DISTINCT iif(pair AND NOT warmup, pair, NULL)),"
+			   " (SELECT count(*) FROM duet_side WHERE run = ?1)"
+			   " FROM duet_part WHERE run = ?1",
+			   { S(executions, FIELD_U32), S(warmups, FIELD_U32), S(pairs, FIELD_U32),
+			     S(sides, FIELD_U32) } },
 };
 #undef S
 

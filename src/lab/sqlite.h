@@ -22,6 +22,8 @@ extern const char *const lab_schema_whole;
 
 /* How many tables executions of queries take (queries.c). */
 #define LAB_QUERY_TABLES 6
+/* How many tables a duet takes (duets.c). */
+#define LAB_DUET_TABLES 4
 
 struct lab {
 	sqlite3 *db;
@@ -34,6 +36,7 @@ struct lab {
 	sqlite3_stmt *add_execution[2]; /* and its processes */
 	sqlite3_stmt *add_ledger[LAB_LEDGER_PARTS], *add_trace;
 	sqlite3_stmt *queries[LAB_QUERY_TABLES], *find_query_at, *last_number;
+	sqlite3_stmt *duets[LAB_DUET_TABLES];
 	struct profile_store *profile; /* profile_rows.h; NULL: no slice was stored or read yet */
 };
 

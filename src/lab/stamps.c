@@ -80,6 +80,8 @@ int lab_stamp_run(struct lab *lab, int64_t id, uint64_t *into, struct error *err
 		"SELECT max(id) FROM execution WHERE run = ?1",
 		"SELECT count(*) FROM query_execution WHERE at IN (SELECT id FROM query_at WHERE run = ?1)",
 		"SELECT count(*), max(rowid) FROM query_event WHERE run = ?1",
+		"SELECT max(id) FROM duet_part WHERE run = ?1",
+		"SELECT max(id) FROM duet_look WHERE run = ?1",
 		"SELECT elapsed_ns FROM noise WHERE run = ?1",
 		"SELECT count(*), max(id), max(end_ns) FROM profile_slice WHERE run = ?1",
 		"SELECT run FROM noise_baseline ORDER BY identity",
@@ -105,6 +107,7 @@ int lab_stamp_list(struct lab *lab, bool counts, uint64_t *into, struct error *e
 		("SELECT id, (SELECT max(execution) FROM query_execution WHERE at = a.id)"
 		 " FROM query_at a WHERE run IN (SELECT id FROM run WHERE status = 0) ORDER BY id"),
 		"SELECT max(rowid) FROM query_event",
+		"SELECT max(id) FROM duet_part",
 		"SELECT run, elapsed_ns FROM noise ORDER BY run",
 		"SELECT count(*), max(id), total(samples) FROM profile_slice",
 		NULL,

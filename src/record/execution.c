@@ -17,7 +17,8 @@ const char *const role_names[] = { "subject", "daemon", "self" };
 
 const char *const run_status_names[] = { "going", "complete", "interrupted", "failed" };
 
-const char *const subject_kind_names[SUBJECT_KINDS] = { "command", "cpu", "system", "query" };
+const char *const subject_kind_names[SUBJECT_KINDS] = { "command", "cpu", "system", "query",
+							"duet" };
 
 #define X(member, ...) FACT(struct execution, member, __VA_ARGS__)
 

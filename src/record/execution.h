@@ -120,7 +120,14 @@ struct parameter {
 };
 
 /* What a run measured. SUBJECT_SYSTEM is a profile of the system or a part of it. */
-enum subject_kind { SUBJECT_COMMAND, SUBJECT_CPU, SUBJECT_SYSTEM, SUBJECT_QUERY, SUBJECT_KINDS };
+enum subject_kind {
+	SUBJECT_COMMAND,
+	SUBJECT_CPU,
+	SUBJECT_SYSTEM,
+	SUBJECT_QUERY,
+	SUBJECT_DUET,
+	SUBJECT_KINDS
+};
 extern const char *const subject_kind_names[SUBJECT_KINDS];
 
 struct run {

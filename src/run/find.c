@@ -13,6 +13,8 @@ static const struct {
 	[SUBJECT_SYSTEM] = { "a profile", "profile report", "profile", "'tare profile' makes one" },
 	[SUBJECT_QUERY] = { "one of 'tare query'", "query report", "run of 'tare query'",
 			    "'tare query quick' makes one, in a minute" },
+	[SUBJECT_DUET] = { "one of 'tare duet'", "show", "run of 'tare duet'",
+			   "'tare duet A B' makes one" },
 };
 
 const char *run_kind_words(enum subject_kind kind)
@@ -55,7 +57,7 @@ int run_find(struct lab *lab, const char *text, unsigned kinds, int64_t *id, str
 		return -1;
 	if (kinds & LAB_OF(kind))
 		return 0;
-	bool executes = kind == SUBJECT_COMMAND || kind == SUBJECT_QUERY;
+	bool executes = kind == SUBJECT_COMMAND || kind == SUBJECT_QUERY || kind == SUBJECT_DUET;
 	error_set(err, EXIT_USAGE, "run %" PRId64 " is %s%s%s", *id, kinds_of[kind].words,
 		  wanted == SUBJECT_COMMAND && !executes ? ": it has no executions" : ", not ",
 		  wanted == SUBJECT_COMMAND && !executes ? "" : kinds_of[wanted].words);

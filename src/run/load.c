@@ -151,14 +151,42 @@ static int load_queries(struct loaded_run *l, struct lab *lab, int64_t id,
 	return 0;
 }
 
+/* ---- duets ---- */
+
+static uint64_t known_cost(uint64_t ns)
+{
+	return ns == ABSENT_NS ? 0 : ns;
+}
+
+static int load_duet(struct loaded_run *l, struct lab *lab, int64_t id,
+		     const struct load_options *o, struct error *err)
+{
+	if (o->may_be_empty) {
+		int failed = lab_has_data(lab, id, &l->stored, err);
+		if (failed || !l->stored)
+			return failed;
+	}
+	struct duet *d = &l->duet;
+	if (lab_get_duet(lab, id, d, err))
+		return -1;
+	d->ignore_failure = l->run.conditions.ignore_failure;
+	array_each(code, &l->run.conditions.expected_codes)
+		array_push(&d->expected_codes, *code);
+	d->shell_et_ns = known_cost(l->run.shell_et_ns);
+	for (int g = 0; g < GRADES; g++)
+		d->shell_pt_ns[g] = known_cost(l->run.shell_pt_ns[g]);
+	duet_judge(d, DUET_MEASURES, &l->duet_result);
+	l->stored = true;
+	return 0;
+}
+
 /* ---- any ---- */
 
 static int (*const load[SUBJECT_KINDS])(struct loaded_run *l, struct lab *lab, int64_t id,
 					const struct load_options *o, struct error *err) = {
-	[SUBJECT_COMMAND] = load_command,
-	[SUBJECT_CPU] = load_noise,
-	[SUBJECT_SYSTEM] = load_profile,
-	[SUBJECT_QUERY] = load_queries,
+	[SUBJECT_COMMAND] = load_command, [SUBJECT_CPU] = load_noise,
+	[SUBJECT_SYSTEM] = load_profile,  [SUBJECT_QUERY] = load_queries,
+	[SUBJECT_DUET] = load_duet,
 };
 
 int run_load(struct loaded_run *into, struct lab *lab, int64_t id,
@@ -189,9 +217,12 @@ void loaded_run_release(struct loaded_run *l)
 		noise_release(&l->noise);
 	} else if (l->run.kind == SUBJECT_SYSTEM) {
 		profile_release(&l->profile);
-	} else {
+	} else if (l->run.kind == SUBJECT_QUERY) {
 		query_run_release(&l->queries);
 		ttp_result_release(&l->ttp);
+	} else {
+		duet_release(&l->duet);
+		duet_result_release(&l->duet_result);
 	}
 	run_release(&l->run);
 	machine_release(&l->machine);

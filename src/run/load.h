@@ -3,6 +3,7 @@
 #define TARE_RUN_LOAD_H
 
 #include "lab/lab.h"
+#include "protocol/duet/duet.h"
 #include "protocol/emp/emp.h"
 #include "protocol/ttp/ttp.h"
 
@@ -43,6 +44,10 @@ struct loaded_run {
 			struct query_run queries;
 			struct ttp_options ttp_options;
 			struct ttp_result ttp;
+		};
+		struct { /* SUBJECT_DUET */
+			struct duet duet;
+			struct duet_result duet_result;
 		};
 	};
 };

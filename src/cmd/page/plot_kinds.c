@@ -272,7 +272,7 @@ static const char *subject_words(enum subject_kind of)
 	static const char *const words[SUBJECT_KINDS + 1] = {
 		[SUBJECT_COMMAND] = "of 'tare time'",	[SUBJECT_CPU] = "of 'tare noise'",
 		[SUBJECT_SYSTEM] = "of 'tare profile'", [SUBJECT_QUERY] = "of 'tare query'",
-		[SUBJECT_KINDS] = "a daemon study",
+		[SUBJECT_DUET] = "of 'tare duet'",	[SUBJECT_KINDS] = "a daemon study",
 	};
 	return words[of];
 }

@@ -19,13 +19,18 @@ static json_t *result_of(const struct run *run, const struct run_summary_row *s)
 	if (run->kind == SUBJECT_QUERY && s->ats)
 		return json_pack("{s:I, s:I}", "queries", (json_int_t)s->queries, "ats",
 				 (json_int_t)s->ats);
+	if (run->kind == SUBJECT_DUET && s->sides)
+		return json_pack("{s:I, s:I}", "pairs", (json_int_t)s->pairs, "sides",
+				 (json_int_t)s->sides);
 	return NULL;
 }
 
 static json_t *list_row(const struct run *run, const struct run_summary_row *s)
 {
-	static const char *const kinds[SUBJECT_KINDS] = { "time", "noise", "profile", "query" };
-	const bool executes = run->kind == SUBJECT_COMMAND || run->kind == SUBJECT_QUERY;
+	static const char *const kinds[SUBJECT_KINDS] = { "time", "noise", "profile", "query",
+							  "duet" };
+	const bool executes = run->kind == SUBJECT_COMMAND || run->kind == SUBJECT_QUERY ||
+			      run->kind == SUBJECT_DUET;
 	json_t *o = json_pack("{s:I, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "id",
 			      (json_int_t)run->id, "kind", kinds[run->kind], "name",
 			      json_text(run->name), "command", json_text(run->command), "tags",
