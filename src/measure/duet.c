@@ -48,7 +48,8 @@ struct conduct {
 	struct launcher *hooks;
 	struct turns *turns;
 	struct alone *alone; /* by side */
-	double *pt_ns;	     /* by side: of its last execution in a pair; 0: none yet */
+	double *ratio; /* by side: its CPU time over the reference's in its last pair; 0: none yet
+			*/
 	cpu_set_t usable, shared;
 	uint64_t begin_ns, longest_ns, random, looked_at;
 	uint64_t slice_ns; /* what the kernel made of it */
@@ -194,11 +195,13 @@ static int execute_alone(struct conduct *c, struct place *at, size_t side, const
 
 /* ---- a pair at once ---- */
 
-/* By CPU time of its last execution, whether `at` is so much shorter that it can begin again. */
-static bool is_repeated(const struct conduct *c, const struct place *at, const struct place *other)
+/* By the last pair, whether `at` is so much shorter than the other that it can begin again. */
+static bool is_repeated(const struct conduct *c, const struct place *at)
 {
-	double own = c->pt_ns[at->side], others = c->pt_ns[other->side];
-	return !c->has_hooks && own > 0 && others > 0 && own < REPEATED_BELOW * others;
+	double ratio = c->ratio[c->place[1].side];
+	if (c->has_hooks || ratio <= 0)
+		return false;
+	return (at == c->place ? 1 / ratio : ratio) < REPEATED_BELOW;
 }
 
 static uint64_t best_pt_ns(const struct seat_report *r)
@@ -229,11 +232,8 @@ static int on_end(struct conduct *c, struct place *at, const struct seat_report 
 	bool first = at->repeat == 0;
 	if (end_part(c, at, r, err))
 		return -1;
-	if (first) {
+	if (first)
 		at->first_ended = 1;
-		uint64_t pt = best_pt_ns(r);
-		c->pt_ns[at->side] = pt != ABSENT_NS ? (double)pt : 0;
-	}
 	if (other->first_ended) {
 		/* a repeat of the other may still run: how much of it overlapped? */
 		if (first && other->running)
@@ -242,18 +242,27 @@ static int on_end(struct conduct *c, struct place *at, const struct seat_report 
 		return 0;
 	}
 	/* the other goes on */
-	if (first && !is_repeated(c, at, other)) {
+	if (!is_repeated(c, at)) {
 		seat_ask(other->seat);
 		return 0;
 	}
-	if (first || is_repeated(c, at, other)) {
-		at->repeat++;
-		if (start_part(c, at, &c->shared, err))
-			return -1;
-		turns_set_present(c->turns, (int)(at - c->place), true);
-		seat_go(at->seat);
-	}
+	at->repeat++;
+	if (start_part(c, at, &c->shared, err))
+		return -1;
+	turns_set_present(c->turns, (int)(at - c->place), true);
+	seat_go(at->seat);
 	return 0;
+}
+
+/* Notes how the two compared, for the next pair. */
+static void note_ratio(struct conduct *c)
+{
+	uint64_t pt[2] = { 0, 0 };
+	for (int i = 0; i < 2; i++)
+		if (c->place[i].parts.count)
+			pt[i] = c->place[i].parts.items[0].pt_ns[GRADE_EXEC];
+	bool known = pt[0] && pt[1] && pt[0] != ABSENT_NS && pt[1] != ABSENT_NS;
+	c->ratio[c->place[1].side] = known ? (double)pt[1] / (double)pt[0] : 0;
 }
 
 /* Until both have ended. */
@@ -334,6 +343,7 @@ static int run_pair(struct conduct *c, size_t side, bool warmup, struct error *e
 				part->overlap = NAN;
 		}
 	size_t added;
+	note_ratio(c);
 	keep_parts(c, &added);
 	return c->events->added(c->events->context, c->d, added, err);
 }
@@ -587,7 +597,7 @@ int duet_run(const struct duet_plan *p, struct duet *d, const struct duet_events
 	struct conduct c = { .p = p, .d = d, .events = events, .begin_ns = clock_monotonic_ns() };
 	c.random = d->seed ? d->seed : 1;
 	c.alone = xcalloc(p->plan->count, sizeof *c.alone);
-	c.pt_ns = xcalloc(p->plan->count, sizeof *c.pt_ns);
+	c.ratio = xcalloc(p->plan->count, sizeof *c.ratio);
 	cpu_set_t before;
 	sched_getaffinity(0, sizeof before, &before);
 	c.usable = before;
@@ -611,6 +621,6 @@ int duet_run(const struct duet_plan *p, struct duet *d, const struct duet_events
 	}
 	launcher_free(c.hooks);
 	free(c.alone);
-	free(c.pt_ns);
+	free(c.ratio);
 	return failed ? -1 : 0;
 }

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/schedule.h"
+#include "stats/random.h"
 
 #define PRIORITY 20
 #define WAKER_SLICE_NS 100000u
@@ -96,6 +97,7 @@ static void *keep_turns(void *context)
 		schedule_set_slice(0, WAKER_SLICE_NS);
 	pthread_mutex_lock(&t->lock);
 	uint64_t next = 0;
+	struct random random = { clock_monotonic_ns() };
 	while (!t->closing) {
 		if (!t->running) {
 			pthread_cond_wait(&t->change, &t->lock);
@@ -103,8 +105,11 @@ static void *keep_turns(void *context)
 			continue;
 		}
 		uint64_t now = clock_monotonic_ns();
-		/* what was missed while the host had the CPU is not made up for */
-		next = next + t->period_ns > now ? next + t->period_ns : now + t->period_ns;
+		/* Turns of equal length would be in step with the ticks of the kernel and of the
+		 * host, which then always hit the same side. What was missed while the host had the
+		 * CPU is not made up for. */
+		uint64_t length = t->period_ns / 2 + random_below(&random, (size_t)t->period_ns);
+		next = next + length > now ? next + length : now + length;
 		pthread_mutex_unlock(&t->lock);
 		sleep_until(next);
 		pthread_mutex_lock(&t->lock);
