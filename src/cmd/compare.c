@@ -2,13 +2,17 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "cmd/duets.h"
 #include "cmd/view.h"
+#include "run/find.h"
 
 struct compare_options {
 	struct lab_access *lab;
 	int format, measure;
 	double slower;
 };
+
+static const enum table_format formats[] = { TABLE_TEXT, TABLE_JSON, TABLE_CSV, TABLE_MARKDOWN };
 
 static void add_row(struct table *t, const struct loaded_run *l, enum emp_measure m,
 		    const struct emp_comparison *c)
@@ -27,8 +31,6 @@ static void add_row(struct table *t, const struct loaded_run *l, enum emp_measur
 /* The exit code, or -1. */
 static int compare(const loaded_list *list, const struct compare_options *o, struct error *err)
 {
-	static const enum table_format formats[] = { TABLE_TEXT, TABLE_JSON, TABLE_CSV,
-						     TABLE_MARKDOWN };
 	static const struct column columns[] = {
 		{ "run", "Run", COLUMN_COUNT },
 		{ "name", "Name", COLUMN_TEXT, .code = true },
@@ -66,6 +68,26 @@ static int compare(const loaded_list *list, const struct compare_options *o, str
 	return code;
 }
 
+/* Loads the runs if the first one is a duet; then the others must be, too. */
+static int load_duets(const struct compare_options *o, const text_list *names, loaded_list *list,
+		      bool *duets, struct error *err)
+{
+	enum subject_kind kind;
+	int64_t id;
+	struct lab *lab = lab_access_open(o->lab, err);
+	if (!lab || run_find_any(lab, names->items[0],
+				 LAB_OF(SUBJECT_COMMAND) | LAB_OF(SUBJECT_DUET), &id, &kind, err))
+		return -1;
+	*duets = kind == SUBJECT_DUET;
+	if (*duets && o->measure)
+		return error_set(err, EXIT_USAGE, "compare: --measure is not for duets");
+	for (size_t i = 0; *duets && i < names->count; i++)
+		if (run_find(lab, names->items[i], LAB_OF(SUBJECT_DUET), &id, err) ||
+		    loaded_add(list, lab, id, NULL, err))
+			return -1;
+	return 0;
+}
+
 static int run(void *options, const struct cmd_args *args, struct error *err)
 {
 	const struct compare_options *o = options;
@@ -74,9 +96,14 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 		error_set(err, EXIT_USAGE, "compare: needs two runs or more");
 		return error_hint(err, "'tare list' shows them");
 	}
-	int code = cmd_load_runs(o->lab, &args->operands, false, NULL, &list, err)
-			   ? -1
-			   : compare(&list, o, err);
+	bool duets = false;
+	int code = load_duets(o, &args->operands, &list, &duets, err);
+	if (!code && duets)
+		code = compare_duets(&list, formats[o->format], o->slower);
+	else if (!code)
+		code = cmd_load_runs(o->lab, &args->operands, false, NULL, &list, err)
+			       ? -1
+			       : compare(&list, o, err);
 	loaded_release(&list);
 	return code;
 }

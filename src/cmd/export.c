@@ -140,7 +140,7 @@ static int check_kind(const struct export_options *o, const struct run_form *for
 		return -1;
 	error_set(err, EXIT_USAGE, "run %lld is %s: it goes out %s", (long long)id,
 		  run_kind_words(kind), k->goes_out);
-	if (kind == SUBJECT_CPU)
+	if (kind == SUBJECT_CPU || kind == SUBJECT_DUET)
 		return error_hint(err, "of the other options, only --output and --lab go with it");
 	return error_hint(err, "'tare %s %lld' has %s of its own",
 			  kind == SUBJECT_SYSTEM ? "profile export" : run_kind_shower(kind),

@@ -65,6 +65,21 @@ static void render_queries(const loaded_list *runs, const struct run_form *form,
 	query_put(&runs->items[0], form->as, form->executions, &(struct query_display){ 0 }, out);
 }
 
+static void render_duet(const loaded_list *runs, const struct run_form *form, struct strbuf *out)
+{
+	const struct duet_view v = loaded_duet(&runs->items[0]);
+	const struct style style = cmd_style(form->unit);
+	if (form->as == RUN_TEXT)
+		duet_text(&v, &style, true, out);
+	else if (form->as == RUN_JSON)
+		duet_json(&v, out);
+	else if (form->as == RUN_MARKDOWN)
+		duet_markdown(&v, out);
+	else
+		put_table(duet_parts_table(&v, 1), form->as == RUN_TSV ? TABLE_TSV : TABLE_CSV,
+			  out);
+}
+
 const struct run_kind run_kinds[SUBJECT_KINDS] = {
 	[SUBJECT_COMMAND] = { .exports = BIT(RUN_JSON) | TABLES,
 			      .of_executions = BIT(RUN_JSON) | TABLES,
@@ -91,4 +106,11 @@ const struct run_kind run_kinds[SUBJECT_KINDS] = {
 			    .page_options = { .may_be_empty = true },
 			    .add_to_page = page_queries_add,
 			    .compare_on_page = page_queries_compare },
+	[SUBJECT_DUET] = { .exports = BIT(RUN_JSON) | BIT(RUN_CSV) | BIT(RUN_TSV) |
+				      BIT(RUN_MARKDOWN),
+			   .of_executions = BIT(RUN_CSV) | BIT(RUN_TSV),
+			   .goes_out = "as JSON, CSV, TSV or Markdown",
+			   .render = render_duet,
+			   .page_options = { .may_be_empty = true },
+			   .add_to_page = page_duets_add },
 };

@@ -57,5 +57,9 @@ int page_queries_add(struct page *p, struct lab *lab, struct loaded_run *l, size
 		     struct error *err);
 void page_queries_compare(struct page *p, size_t first, const struct loaded_run *base,
 			  const struct loaded_run *run);
+int page_duets_add(struct page *p, struct lab *lab, struct loaded_run *l, size_t runs,
+		   struct error *err);
+/* All of them together: pooled if they compare the same two. */
+void page_duets_compare(struct page *p, const loaded_list *list, const size_t *sections);
 
 #endif

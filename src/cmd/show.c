@@ -104,8 +104,9 @@ static int show(void *options, const struct cmd_args *args, struct error *err)
 			err, EXIT_USAGE,
 			"run %lld is %s: of show's options, only --json and --lab go with it",
 			(long long)id, run_kind_words(kind));
-		error_hint(err, "'tare %s %lld' has options of its own", run_kind_shower(kind),
-			   (long long)id);
+		if (kind != SUBJECT_DUET)
+			error_hint(err, "'tare %s %lld' has options of its own",
+				   run_kind_shower(kind), (long long)id);
 	} else if (!failed && names->count > 1) {
 		failed = cmd_load_runs(o->lab, names, o->together, &how, &list, err);
 	} else if (!failed) {

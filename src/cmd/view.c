@@ -110,6 +110,14 @@ struct query_view loaded_queries(const struct loaded_run *l)
 				    .result = &l->ttp };
 }
 
+struct duet_view loaded_duet(const struct loaded_run *l)
+{
+	return (struct duet_view){ .run = &l->run,
+				   .machine = l->machine.facts.count ? &l->machine : NULL,
+				   .duet = l->stored ? &l->duet : NULL,
+				   .result = &l->duet_result };
+}
+
 void comparison_sentence(const struct loaded_run *base, const struct loaded_run *other,
 			 const struct run_comparison *c, struct strbuf *out)
 {

@@ -3,6 +3,7 @@
 #define TARE_CMD_VIEW_H
 
 #include "base/options.h"
+#include "report/duet/report.h"
 #include "report/noise/report.h"
 #include "report/profile/report.h"
 #include "report/query/report.h"
@@ -14,6 +15,7 @@ struct run_view *loaded_views(const loaded_list *list);
 struct noise_view loaded_noise(const struct loaded_run *l);
 struct profile_subject loaded_profile(const struct loaded_run *l);
 struct query_view loaded_queries(const struct loaded_run *l);
+struct duet_view loaded_duet(const struct loaded_run *l);
 
 /* Converts "7", or "w1" for a warm-up, to an index of the executions. */
 int loaded_find_execution(const struct loaded_run *l, const char *command, const char *text,

@@ -26,6 +26,13 @@ export const kept = (lab, ...runs) => once(`${lab} ${runs}`, () => {
   return run(TARE, ['report', '--json', ...runs.map(String)], { TARE_LAB: file });
 });
 
+/** A page of duets: see duet-lab.c for what each is. */
+export const duets = (...runs) => once(`duets ${runs}`, () => {
+  const file = path.join(scratch, 'duets.db');
+  if (!fs.existsSync(file)) run(path.join(UNIT, fs.readdirSync(UNIT, { recursive: true }).find((name) => path.basename(name) === 'duet-lab')), [file]);
+  return run(TARE, ['report', '--json', ...runs.map(String)], { TARE_LAB: file });
+});
+
 /** A page of these sections, with the machine that the long run was made on. */
 export function document_(sections, more = {}) {
   const { colours, machines, ...rest } = sample('run', 398);

@@ -1,13 +1,14 @@
 // What `tare serve` is asked, and how: every call has the token in a header, so that no other page can make it.
 
 export interface RunRow {
-  id: number; kind: 'time' | 'noise' | 'profile' | 'query'; name: string | null; command: string | null; tags: string | null;
+  id: number; kind: 'time' | 'noise' | 'profile' | 'query' | 'duet'; name: string | null; command: string | null; tags: string | null;
   status: 'going' | 'complete' | 'interrupted' | 'failed'; started_at: string | null; ended_at: string | null;
   executions: number | null; mean_et_of_all_ns: number | null; mean_pt_exec_of_all_ns: number | null;
   // of its kind, once something is stored
   noise?: { cpus: number; watched_ns: number; lost_share: number | null };
   profile?: { samples: number; cpu_ns: number | null };
   query?: { queries: number; ats: number };
+  duet?: { pairs: number; sides: number };
 }
 export interface StudyRow { id: number; made_at: string | null; source: string; daemons: number; cutoffs: number }
 export interface RunList { runs: RunRow[]; studies: StudyRow[]; more: boolean }

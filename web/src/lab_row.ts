@@ -36,5 +36,6 @@ export function result(run: RunRow): string | null {
   if (run.noise) return `${format.percent(run.noise.lost_share)} of time lost`;
   if (run.profile) return `${format.ns(run.profile.cpu_ns)} of CPU time`;
   if (run.query) return `${some(run.query.ats, 'Q@C')} of ${some(run.query.queries, 'query', 'queries')}`;
+  if (run.duet) return `${some(run.duet.pairs, 'pair')} of ${some(run.duet.sides, 'side')}`;
   return format.DASH;
 }

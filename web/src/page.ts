@@ -18,6 +18,7 @@ import { profileSection } from './sections/profile';
 import { profileComparison } from './sections/profile_diff';
 import { querySection } from './sections/query';
 import { queryComparison } from './sections/query_diff';
+import { duetComparison, duetSection } from './sections/duet';
 import { machineSection } from './sections/machine';
 
 /** What a section's own file makes: everything beneath its head. */
@@ -28,10 +29,11 @@ function content(doc: Doc, section: Section): HTMLElement[] {
     case 'noise': return noiseSection(doc, section);
     case 'profile': return profileSection(doc, section);
     case 'query': return querySection(doc, section);
+    case 'duet': return duetSection(doc, section);
   }
 }
 
-const WORDS: Record<Section['kind'], string> = { time: 'time', study: 'daemon study', noise: 'noise', profile: 'profile', query: 'queries' };
+const WORDS: Record<Section['kind'], string> = { time: 'time', study: 'daemon study', noise: 'noise', profile: 'profile', query: 'queries', duet: 'duet' };
 
 function head(doc: Doc, section: Section): HTMLElement {
   const machine = section.machine === null ? null : doc.machines[section.machine];
@@ -81,7 +83,7 @@ export function showDocument(doc: Doc, root: HTMLElement, parts: PageParts = {})
   }
   doc.comparisons.forEach((comparison, i) => {
     if (comparison.kind === 'time') return;
-    const made = comparison.kind === 'noise' ? noiseComparison(doc, comparison) : comparison.kind === 'profile' ? profileComparison(doc, comparison) : queryComparison(doc, comparison);
+    const made = comparison.kind === 'noise' ? noiseComparison(doc, comparison) : comparison.kind === 'profile' ? profileComparison(doc, comparison) : comparison.kind === 'duet' ? duetComparison(doc, comparison) : queryComparison(doc, comparison);
     const title = comparisonTitle(doc, comparison);
     links.push([`compared-${i}`, title]);
     append(main, h('section', { id: `compared-${i}`, 'aria-label': title }, h('header', { class: 'section-head' }, h('h2', {}, title)), ...made));

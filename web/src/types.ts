@@ -1149,6 +1149,102 @@ export interface QueryPair {
   p: number | null; // Mann-Whitney, corrected by Holm.
 }
 
+export interface Duet {
+  type: 'duet';
+  format: 1; // Raised when a field changes its meaning.
+  run: StoredRun | null;
+  machine: Machine | null;
+  way: 'scheduler' | 'freezer' | 'whole'; // how the sides shared the CPUs: scheduler (at once on one CPU), freezer (at once on several, one frozen while the other ran) or whole (whole executions in turns)
+  why: string | null; // why this way
+  lacks: string | null; // what could not be done here, and its effect
+  cpus: string | null; // the CPUs that they shared
+  period_ns: number; // the time between the wake-ups that make the scheduler alternate; 0: none
+  slice_ns: number; // the slice asked of the scheduler; 0: its own
+  turn_ns: number; // a turn by the freezer; 0: none
+  max_time_ns: number; // to go on for at most
+  precision: number | null; // to stop once the interval is within ± this share
+  precise: boolean; // not to stop before that even if the sign is sure
+  slower: number | null; // the share that --fail-if-slower allows
+  seed: string; // of order and padding: 64 bits, as digits
+  revisions: string | null; // the git revisions that were built and compared
+  sentence: string; // how it was done, in words
+  elapsed_ns: number | null; // how long all of it took
+  measure: 'pt_net' | 'pt_exec' | 'turn' | 'et'; // what is compared
+  done: boolean; // every verdict is sure
+  sides: DuetSide[]; // The first is the reference.
+  verdicts: DuetVerdict[]; // One for each side but the reference.
+  looks: DuetLook[]; // When it judged the pairs and could have stopped.
+  parts: DuetPart[]; // Every execution, in the order in which they ended.
+}
+
+export interface DuetSide {
+  name: string | null; // the user's name for it, or the command
+  command: string | null; // as given
+}
+
+export interface DuetVerdict {
+  side: number; // compared with side 0
+  name: string;
+  sentence: string; // the answer in words
+  gate_sentence: string | null; // that to --fail-if-slower
+  end: 'open' | 'faster' | 'slower' | 'same'; // faster or slower than the reference, the same within ± precision, or open
+  gate: 'none' | 'slower' | 'not slower' | 'not known yet'; // the end of --fail-if-slower; none: not given
+  ratio: number | null; // other / reference; null: fewer than 3 pairs
+  ratio_low: number | null;
+  ratio_high: number | null;
+  sigma: number | null; // of the log ratio of one pair
+  pairs: number; // counted
+  judged: number; // of those, by the last look, which the ratio is of
+  trimmed: number; // of those, left out of the mean as outermost
+  failed: number; // pairs left out because an execution failed
+  unusable: number; // pairs left out because a time is not known or not longer than the shell's
+  mean_ns: { reference: number | null; other: number | null; };
+  spread: { reference: number | null; other: number | null; };
+  cost: { reference: number | null; reference_low: number | null; reference_high: number | null; other: number | null; other_low: number | null; other_high: number | null; };
+  list: DuetPair[]; // The pairs counted.
+  steps: DuetStep[]; // The last is the verdict's.
+}
+
+export interface DuetPair {
+  pair: number; // its number
+  began_at: string | null;
+  reference_ns: number; // by the measure, per whole execution
+  other_ns: number;
+  log_ratio: number; // natural logarithm of other / reference
+  overlap: number | null; // the smaller of the two sides'
+  trimmed: boolean; // among the outermost, which the mean leaves out
+}
+
+export interface DuetStep {
+  pairs: number; // counted by then
+  ratio: number | null;
+  ratio_low: number | null;
+  ratio_high: number | null;
+  level: number | null; // nominal error rate of this look's interval
+}
+
+export interface DuetLook {
+  pairs: number; // pairs so far
+  spent: number | null; // the share of the error rate that was used up by then
+}
+
+export interface DuetPart {
+  pair: number; // from 1; 0: it ran alone, to see what sharing costs
+  side: number; // 0 is the reference
+  repeat: number; // 0: the one that the pair began with
+  place: number; // the order in which the sides of the pair were started
+  warmup: boolean; // of the first pair of its sides, which is not counted
+  outcome: 'exited' | 'signalled' | 'timed out'; // exited, signalled or timed out
+  status: number; // exit code or signal
+  started_at: string | null; // UTC
+  et_ns: number | null; // from exec to the end of its first process, the turns of the other side included
+  turn_ns: number | null; // of ET, while it was not frozen
+  pt_ns: { net: number | null; exec: number | null; tick: number | null; };
+  overlap: number | null; // the share of it, by CPU time, that ran while the other side did
+  switches: number | null; // how often it was taken off a CPU
+  padding: number; // bytes of environment that moved its stack
+}
+
 export interface Study {
   type: 'study';
   format: 1; // Raised when a field changes its meaning.
@@ -1368,8 +1464,8 @@ export interface Doc {
   served: boolean; // By 'tare serve': there is a lab to go back to.
   colours: Colours; // One colour for each cause and class, wherever it is drawn.
   machines: PageMachine[];
-  sections: (TimeSection | StudySection | NoiseSection | ProfileSection | QuerySection)[];
-  comparisons: (TimeComparison | NoiseComparison | ProfileComparison | QueryComparison)[];
+  sections: (TimeSection | StudySection | NoiseSection | ProfileSection | QuerySection | DuetSection)[];
+  comparisons: (TimeComparison | NoiseComparison | ProfileComparison | QueryComparison | DuetComparison)[];
 }
 
 export interface Colours {
@@ -1639,6 +1735,24 @@ export interface QueryLedger {
   mean: number[];
 }
 
+export interface DuetSection {
+  kind: 'duet';
+  anchor: string; // Unique within the document.
+  title: string; // Its name; any text.
+  subtitle: string; // One line: the command, what was sampled; any text.
+  status: 'going' | 'complete' | 'interrupted' | 'failed';
+  machine: number | null; // Index of machines; null: not known.
+  notes: string[]; // What was not seen, what was left out of the page and why: sentences.
+  charts: Record<string, Chart>; // Time: density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
+  number: number | null; // In the lab; null: not stored.
+  started_at: string | null; // Of a study: when it was made.
+  ended_at: string | null;
+  tags: string | null;
+  version: string | null; // Of the tare that measured.
+  conditions: Record<string, unknown> | null; // Every option that shaped the run.
+  duet: Duet | null; // null: nothing of the run is stored yet.
+}
+
 export interface TimeComparison {
   kind: 'time';
   sections: number[]; // Those compared, the reference included.
@@ -1689,4 +1803,16 @@ export interface QueryComparison {
   base: number;
   other: number;
   diff: QueryCompare;
+}
+
+export interface DuetComparison {
+  kind: 'duet';
+  sections: number[]; // Of the duets, in the order given.
+  sentence: string | null; // The pooled answer; null: they do not compare the same two.
+  runs: number; // Pooled ones; 0: they do not compare the same two.
+  ratio: number | null; // Over all runs, other / reference.
+  ratio_low: number | null; // With the variation between runs.
+  ratio_high: number | null;
+  sigma_between_runs: number | null; // Of the log ratio; null: one run.
+  share_between_runs: number | null; // Of the variation seen between runs, what is not within them (I²).
 }

@@ -89,6 +89,29 @@ static int add_runs(struct page *p, struct lab *lab, enum subject_kind kind, con
 	return failed ? -1 : 0;
 }
 
+/* Duets stay loaded: all of them are compared at the end. */
+static int add_duets(struct page *p, struct lab *lab, const id_list *runs, struct error *err)
+{
+	const struct run_kind *k = &run_kinds[SUBJECT_DUET];
+	SCOPED(loaded_release) loaded_list list = { 0 };
+	FREED size_t *sections = xcalloc(runs->count + 1, sizeof *sections);
+	int failed = 0;
+	for (size_t i = 0; i < runs->count && !failed; i++) {
+		struct loaded_run run = { 0 };
+		failed = run_load(&run, lab, runs->items[i], &k->page_options, err) ||
+			 k->add_to_page(p, lab, &run, runs->count, err);
+		if (!failed && run.stored) {
+			sections[list.count] = page_section_count(p) - 1;
+			array_push(&list, run);
+		} else if (!failed) {
+			loaded_run_release(&run);
+		}
+	}
+	if (!failed && list.count > 1)
+		page_duets_compare(p, &list, sections);
+	return failed ? -1 : 0;
+}
+
 int cmd_make_page(struct lab *lab, const struct page_request *request, struct page **out,
 		  struct error *err)
 {
@@ -116,8 +139,10 @@ int cmd_make_page(struct lab *lab, const struct page_request *request, struct pa
 		failed = add_commands(p, lab, request, &by_kind[SUBJECT_COMMAND], err);
 		for (size_t i = 0; i < studies.count && !failed; i++)
 			failed = cmd_page_study(p, lab, studies.items[i], err);
-		for (int k = SUBJECT_COMMAND + 1; k < SUBJECT_KINDS && !failed; k++)
+		for (int k = SUBJECT_COMMAND + 1; k < SUBJECT_DUET && !failed; k++)
 			failed = add_runs(p, lab, (enum subject_kind)k, &by_kind[k], err);
+		if (!failed)
+			failed = add_duets(p, lab, &by_kind[SUBJECT_DUET], err);
 	}
 	for (size_t i = 0; i < SUBJECT_KINDS; i++)
 		array_release(&by_kind[i]);

@@ -382,6 +382,7 @@ static void put_about(struct strbuf *about)
 		       { SUBJECT_CPU, "tare noise" },
 		       { SUBJECT_SYSTEM, "tare profile" },
 		       { SUBJECT_QUERY, "tare query" },
+		       { SUBJECT_DUET, "tare duet" },
 		       { SUBJECT_KINDS, "tare calibrate, with --daemons" } };
 	strbuf_puts(
 		about,

@@ -9,6 +9,7 @@
 #include "cmd/calibrate/calibrate.h"
 #include "cmd/calibrate/cutoffs.h"
 #include "cmd/cmd.h"
+#include "cmd/duets.h"
 #include "cmd/noise/noise.h"
 #include "cmd/page/plot.h"
 #include "cmd/profile/profile.h"
@@ -181,6 +182,27 @@ static int make_query(const struct plot_options *o, int which, struct chart *c, 
 	return failed;
 }
 
+/* ---- duets ---- */
+
+enum duet_figure { RATIOS, FOREST };
+
+static int make_duet(const struct plot_options *o, int which, struct chart *c, struct error *err)
+{
+	SCOPED(loaded_release) loaded_list list = { 0 };
+	struct lab *lab = lab_access_open(o->lab, err);
+	int failed = lab ? 0 : -1;
+	int64_t id;
+	for (size_t i = 0; !failed && (i < o->runs.count || !i); i++)
+		failed = run_find(lab, o->runs.count ? o->runs.items[i] : "last",
+				  LAB_OF(SUBJECT_DUET), &id, err) ||
+			 loaded_add(&list, lab, id, NULL, err);
+	if (failed)
+		return -1;
+	FREED struct duet_view *views = loaded_duets(&list);
+	return which == RATIOS ? chart_duet(c, views, err)
+			       : chart_forest(c, views, list.count, err);
+}
+
 /* ---- daemon studies ---- */
 
 enum study_figure { ZOOMS, PERIODS };
@@ -252,6 +274,9 @@ const struct plot_kind plot_kinds[] = {
 	  QUERY },
 	{ "matrix", SUBJECT_QUERY, false, "correlations of the model's measures", make_query,
 	  MATRIX, 0 },
+	{ "duet", SUBJECT_DUET, false, "the ratio of each pair, and how it settled", make_duet,
+	  RATIOS, 0 },
+	{ "forest", SUBJECT_DUET, true, "ratios of duets with intervals", make_duet, FOREST, 0 },
 	{ "zooms", SUBJECT_KINDS, false, "pairs of samples at a zoom level", make_study, ZOOMS,
 	  LONG | ZOOM },
 	{ "periods", SUBJECT_KINDS, false, "when each long-running daemon ran", make_study, PERIODS,

@@ -25,6 +25,15 @@ static uint64_t value_ns(const struct duet_part *p, enum duet_measure m)
 				   : p->et_ns;
 }
 
+/* Without what the shell alone took, never below 0. Turns are elapsed time. */
+static double net_ns(const struct duet *d, enum duet_measure m, uint64_t ns)
+{
+	uint64_t cost = m == DUET_PT_NET    ? d->shell_pt_ns[GRADE_NET]
+			: m == DUET_PT_EXEC ? d->shell_pt_ns[GRADE_EXEC]
+					    : d->shell_et_ns;
+	return ns > cost ? (double)(ns - cost) : 0;
+}
+
 static bool succeeded(const struct duet *d, const struct duet_part *p)
 {
 	bool expected = p->status == 0 || d->ignore_failure;
@@ -52,7 +61,11 @@ static enum duet_measure choose(const struct duet *d)
 {
 	if (d->way == DUET_WHOLE)
 		return DUET_ET;
-	return has(d, DUET_PT_NET) ? DUET_PT_NET : has(d, DUET_PT_EXEC) ? DUET_PT_EXEC : DUET_ET;
+	/* the elapsed time of sides that ran at once is as much the other's: never that */
+	return has(d, DUET_PT_NET) ? DUET_PT_NET
+	       : d->way == DUET_FREEZER && !has(d, DUET_PT_EXEC) && has(d, DUET_TURN)
+		       ? DUET_TURN
+		       : DUET_PT_EXEC;
 }
 
 /* The time of one side in one pair, per whole execution. Repeats count with the share that
@@ -75,14 +88,10 @@ static void add_part(const struct duet *d, const struct duet_part *p, enum duet_
 	uint64_t ns = value_ns(p, m);
 	if (ns == ABSENT_NS)
 		return;
-	double cost = (double)(m == DUET_ET
-				       ? d->shell_et_ns
-				       : d->shell_pt_ns[m == DUET_PT_NET ? GRADE_NET : GRADE_EXEC]);
-	double net = (double)ns > cost ? (double)ns - cost : 0;
 	double share = p->repeat == 0 ? 1 : p->overlap;
 	if (isnan(share))
 		return;
-	t->ns += net * share;
+	t->ns += net_ns(d, m, ns) * share;
 	t->done += share;
 	if (p->repeat == 0) {
 		t->overlap = p->overlap;
@@ -112,8 +121,10 @@ static void collect_pairs(const struct duet *d, enum duet_measure m, struct duet
 			v->failed++;
 			continue;
 		}
-		if (t[0].done <= 0 || t[1].done <= 0 || t[0].ns <= 0 || t[1].ns <= 0)
+		if (t[0].done <= 0 || t[1].done <= 0 || t[0].ns <= 0 || t[1].ns <= 0) {
+			v->unusable++;
 			continue;
+		}
 		struct duet_pair pair = { .pair = i,
 					  .at_ns = t[0].at_ns < t[1].at_ns ? t[0].at_ns
 									   : t[1].at_ns,
@@ -171,34 +182,42 @@ static struct estimate estimate(const struct duet_verdict *v, size_t n, bool mar
 	return e;
 }
 
-/* The nominal level of the last look, and how many pairs of the verdict there were by then. */
-static double last_level(const struct duet *d, const struct duet_verdict *v, size_t *pairs)
+static struct duet_step step_of(const struct duet_verdict *v, size_t n, double level)
+{
+	struct duet_step step = {
+		.pairs = n, .ratio = NAN, .low = NAN, .high = NAN, .level = level
+	};
+	if (n < PAIRS_MIN)
+		return step;
+	struct estimate e = estimate(v, n, false);
+	double t = gsl_cdf_tdist_Qinv(level / 2, e.df);
+	step.ratio = exp(e.mean);
+	step.low = exp(e.mean - t * e.error);
+	step.high = exp(e.mean + t * e.error);
+	return step;
+}
+
+/* A step for each look that had something new to see. Without looks, as an interrupted or imported
+ * duet has: one at all pairs. */
+static void take_steps(const struct duet *d, struct duet_verdict *v)
 {
 	struct sequential s;
-	double level = NAN;
 	size_t at = 0;
-	*pairs = v->list.count;
-	sequential_begin(&s, ERROR_RATE / (double)(d->sides.count - 1));
+	const double alpha = ERROR_RATE / (double)(d->sides.count - 1);
+	sequential_begin(&s, alpha);
 	array_each(look, &d->looks) {
 		size_t n = at;
 		while (n < v->list.count && v->list.items[n].pair <= look->pairs)
 			n++;
 		if (n == at || n < PAIRS_MIN)
-			continue; /* nothing new to look at */
-		double l = sequential_look(&s, (double)n, look->spent);
-		if (l > 0) {
-			level = l;
-			*pairs = n;
-		}
+			continue;
 		at = n;
+		double level = sequential_look(&s, (double)n, look->spent);
+		if (level > 0)
+			array_push(&v->steps, step_of(v, n, level));
 	}
-	/* without looks, or with pairs after the last one, as an interrupted or imported duet has:
-	 * one look at all of them */
-	if (isnan(level)) {
-		*pairs = v->list.count;
-		level = ERROR_RATE / (double)(d->sides.count - 1);
-	}
-	return level;
+	if (!v->steps.count)
+		array_push(&v->steps, step_of(v, v->list.count, alpha));
 }
 
 static double standard_deviation(const struct duet_verdict *v, size_t n, int side, double *mean)
@@ -212,29 +231,40 @@ static double standard_deviation(const struct duet_verdict *v, size_t n, int sid
 	return n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
 }
 
-/* What sharing cost a side: the executions that it made alone against its own in the nearest pair,
- * as the mean of the log ratios with a t interval. The speed of the CPU differs between the two, so
- * that this is far less sure than the comparison of the sides. */
+/* What sharing cost a side: its executions alone against its own in the nearest pair, as the mean
+ * of the log ratios with a t interval. Executions alone that share a nearest pair count as one:
+ * they met one speed. The speed of the CPU differs between the two, so that this is far less sure
+ * than the comparison of the sides. */
 static void find_cost(const struct duet *d, enum duet_measure m, struct duet_verdict *v, int side)
 {
+	struct group {
+		double log_sum;
+		size_t count;
+	};
+	FREED struct group *groups = xcalloc(v->list.count + 1, sizeof *groups);
 	double sum = 0, squares = 0;
 	size_t n = 0;
 	v->cost[side] = v->cost_low[side] = v->cost_high[side] = NAN;
-	if (d->way == DUET_WHOLE)
+	if (d->way == DUET_WHOLE || !v->list.count)
 		return;
 	array_each(p, &d->parts) {
 		uint64_t ns = value_ns(p, m);
+		size_t nearest = 0;
 		if (p->pair || p->side != (side ? v->side : 0) || p->warmup || !succeeded(d, p) ||
-		    ns == ABSENT_NS || !ns)
+		    ns == ABSENT_NS || !(net_ns(d, m, ns) > 0))
 			continue;
-		const struct duet_pair *nearest = NULL;
-		array_each(q, &v->list)
-			if (!nearest || llabs(q->at_ns - p->started_at_ns) <
-						llabs(nearest->at_ns - p->started_at_ns))
-				nearest = q;
-		if (!nearest)
-			return;
-		double l = log(nearest->ns[side] / (double)ns);
+		for (size_t i = 1; i < v->list.count; i++)
+			if (llabs(v->list.items[i].at_ns - p->started_at_ns) <
+			    llabs(v->list.items[nearest].at_ns - p->started_at_ns))
+				nearest = i;
+		groups[nearest].log_sum += log(net_ns(d, m, ns));
+		groups[nearest].count++;
+	}
+	for (size_t i = 0; i < v->list.count; i++) {
+		if (!groups[i].count)
+			continue;
+		double l = log(v->list.items[i].ns[side]) -
+			   groups[i].log_sum / (double)groups[i].count;
 		sum += l;
 		squares += l * l;
 		n++;
@@ -273,9 +303,14 @@ static enum duet_gate gate_of(const struct duet *d, const struct duet_verdict *v
 static void judge_side(const struct duet *d, enum duet_measure m, struct duet_verdict *v)
 {
 	collect_pairs(d, m, v);
-	size_t n;
-	v->level = last_level(d, v, &n);
-	v->ratio = v->low = v->high = v->sigma = NAN;
+	take_steps(d, v);
+	const struct duet_step *last = &v->steps.items[v->steps.count - 1];
+	v->judged = last->pairs;
+	v->level = last->level;
+	v->ratio = last->ratio;
+	v->low = last->low;
+	v->high = last->high;
+	v->sigma = NAN;
 	for (int side = 0; side < 2; side++) {
 		double mean = NAN;
 		double sigma = v->list.count ? standard_deviation(v, v->list.count, side, &mean)
@@ -284,15 +319,10 @@ static void judge_side(const struct duet *d, enum duet_measure m, struct duet_ve
 		v->spread[side] = v->list.count ? sigma / mean : NAN;
 		find_cost(d, m, v, side);
 	}
-	if (n >= PAIRS_MIN) {
-		struct estimate e = estimate(v, n, true);
-		/* equal to the last digit: as sure as the clock allows */
-		double t = gsl_cdf_tdist_Qinv(v->level / 2, e.df);
-		v->ratio = exp(e.mean);
-		v->low = exp(e.mean - t * e.error);
-		v->high = exp(e.mean + t * e.error);
-		v->sigma = e.error * sqrt((double)n);
-	}
+	if (v->judged >= PAIRS_MIN)
+		v->sigma = estimate(v, v->judged, true).error * sqrt((double)v->judged);
+	array_each(p, &v->list)
+		v->trimmed += p->trimmed;
 	v->end = end_of(d, v);
 	v->gate = gate_of(d, v);
 }
@@ -315,8 +345,10 @@ void duet_judge(const struct duet *d, enum duet_measure measure, struct duet_res
 
 void duet_result_release(struct duet_result *r)
 {
-	for (size_t i = 0; i < r->verdicts.count; i++)
+	for (size_t i = 0; i < r->verdicts.count; i++) {
 		array_release(&r->verdicts.items[i].list);
+		array_release(&r->verdicts.items[i].steps);
+	}
 	array_release(&r->verdicts);
 	*r = (struct duet_result){ 0 };
 }

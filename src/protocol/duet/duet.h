@@ -30,10 +30,19 @@ struct duet_pair {
 	bool trimmed;	  /* among the outermost tenths, which the mean leaves out */
 };
 
+/* A look at the pairs so far: the interval holds at all of them together. */
+struct duet_step {
+	size_t pairs; /* counted ones of this side */
+	double ratio, low, high;
+	double level; /* nominal level of this look's interval */
+};
+
 /* One side against the reference. */
 struct duet_verdict {
 	uint32_t side;
 	size_t pairs, failed;	 /* counted, and left out because an execution failed */
+	size_t unusable;	 /* left out: a time is not known, or not above the shell's */
+	size_t judged, trimmed;	 /* of the counted: by the last look, and left out of its mean */
 	double ratio, low, high; /* other / reference; NaN: fewer than 3 pairs */
 	double level;		 /* nominal level of the last look's interval */
 	double sigma;		 /* of the log ratio of one pair */
@@ -45,6 +54,7 @@ struct duet_verdict {
 	double cost[2], cost_low[2], cost_high[2]; /* what sharing cost each side: PT in pairs / PT
 						      alone; NaN: unknown */
 	ARRAY(struct duet_pair) list;
+	ARRAY(struct duet_step) steps; /* the last one is the verdict's */
 };
 
 struct duet_result {

@@ -5,6 +5,7 @@
 
 #include "protocol/sedona/sedona.h"
 #include "report/chart/chart.h"
+#include "report/duet/report.h"
 #include "report/noise/report.h"
 #include "report/profile/report.h"
 #include "report/query/report.h"
@@ -39,6 +40,11 @@ int chart_system(struct chart *c, const struct profile_subject *s, struct error 
 int chart_query(struct chart *c, const struct query_view *v, uint32_t query, struct error *err);
 int chart_split(struct chart *c, const struct query_view *v, uint32_t query, struct error *err);
 int chart_matrix(struct chart *c, const struct query_view *v, struct error *err);
+
+/* The ratio of each pair, and how it settled look by look. */
+int chart_duet(struct chart *c, const struct duet_view *v, struct error *err);
+/* The ratios of one or several duets with their intervals. */
+int chart_forest(struct chart *c, const struct duet_view *views, size_t count, struct error *err);
 
 /* level: the zoom, from 1; 0: the last, with the cluster. is_l has an entry for each sample. */
 int chart_zoom(struct chart *c, const struct study *s, enum study_length length,

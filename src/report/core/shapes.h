@@ -23,6 +23,8 @@ extern const struct shape query_options_shape, query_figure_shape, query_judged_
 	query_row_shape, query_wide_check_shape, query_check_shape, query_at_check_shape,
 	query_post_shape, query_reading_shape, query_surroundings_shape, query_relation_shape,
 	query_item_shape, query_shape, query_side_shape, query_pair_shape, query_compare_shape;
+/* duet */
+extern const struct shape duet_verdict_shape, duet_shape;
 /* study */
 extern const struct shape study_shape, cutoffs_cutoffs_shape, watch_status_shape;
 /* page */
@@ -30,7 +32,8 @@ extern const struct shape chart_shape, page_measure_shape, reason_shape, ledger_
 	dual_shape, trace_shape, detail_shape, time_section_shape, page_samples_shape,
 	study_section_shape, baseline_shape, noise_section_shape, stack_tree_shape, slices_shape,
 	profile_section_shape, matrix_shape, query_ledger_shape, query_section_shape,
-	time_comparison_row_shape, profile_comparison_side_shape, doc_shape;
+	duet_section_shape, duet_comparison_shape, time_comparison_row_shape,
+	profile_comparison_side_shape, doc_shape;
 
 /* Every document; the last entry has no name. */
 extern const struct document documents[];

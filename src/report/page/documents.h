@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "report/duet/report.h"
 #include "report/noise/report.h"
 #include "report/profile/report.h"
 #include "report/query/report.h"
@@ -26,6 +27,8 @@ json_t *profile_listing_document(const struct profile_subject *s, const struct p
 json_t *profile_diff_document(const struct profile_subject *before,
 			      const struct profile_subject *after, const struct sleepy_diff *d,
 			      size_t most);
+
+json_t *duet_document(const struct duet_view *v);
 
 /* Without executions, at[].executions are empty. */
 json_t *query_document(const struct query_view *v, bool with_executions);

@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "protocol/sedona/sedona.h"
 #include "protocol/sleepy/sleepy.h"
+#include "report/duet/report.h"
 #include "report/noise/report.h"
 #include "report/profile/report.h"
 #include "report/query/report.h"
@@ -48,6 +49,9 @@ void page_add_profile(struct page *p, const struct profile_subject *s,
 void page_add_query(struct page *p, const struct query_view *v, const struct ttp_ledger *ledgers,
 		    size_t count);
 
+/* v->duet NULL: no data are stored yet. */
+void page_add_duet(struct page *p, const struct duet_view *v);
+
 /* Compare sections that were added, by their index. */
 
 struct page_time_comparison {
@@ -66,6 +70,11 @@ void page_compare_profiles(struct page *p, size_t before, size_t after,
 void page_compare_queries(struct page *p, size_t base, size_t other,
 			  const struct query_view *base_view, const struct query_view *other_view,
 			  const struct ttp_comparison *c);
+
+/* Several duets; pool->runs 0: they do not compare the same two, and nothing is pooled. sentence
+ * may be NULL. */
+void page_compare_duets(struct page *p, const size_t *sections, size_t count,
+			const struct duet_pool *pool, const char *sentence);
 
 /* Only the document, on one line. */
 void page_json(const struct page *p, struct strbuf *out);

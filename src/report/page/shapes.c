@@ -1,5 +1,6 @@
 /* What the documents of this folder are made of: docs/schema/ comes from it. */
 #include "report/core/shapes.h"
+#include "protocol/duet/pool.h"
 #include "record/study.h"
 #include "report/page/profile_parts.h"
 #include "report/page/time_parts.h"
@@ -10,6 +11,7 @@ static const char *const study_section_kind_names[] = { "study" };
 static const char *const noise_section_kind_names[] = { "noise" };
 static const char *const profile_section_kind_names[] = { "profile" };
 static const char *const query_section_kind_names[] = { "query" };
+static const char *const duet_section_kind_names[] = { "duet" };
 static const char *const type_names[] = { "page" };
 
 static const struct field colour_fields[] = {
@@ -425,6 +427,40 @@ static const struct field query_section_fields[] = {
 };
 const struct shape query_section_shape = { "query_section", NULL, query_section_fields };
 
+static const struct field duet_section_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = duet_section_kind_names },
+	{ "", FIELD_SPLICE, .shape = &head_shape },
+	{ "duet", FIELD_ANY, .flags = FIELD_MAYBE,
+	  .meaning = "null: nothing of the run is stored yet.",
+	  .more = "\"$ref\": \"duet.schema.json\"" },
+	{ 0 },
+};
+const struct shape duet_section_shape = { "duet_section", NULL, duet_section_fields };
+
+#define X(member, ...) FACT(struct duet_pool, member, __VA_ARGS__)
+static const struct field duet_comparison_fields[] = {
+	{ "kind", FIELD_ENUM, .limit = 1, .names = duet_section_kind_names,
+	  .flags = FIELD_BY_HAND },
+	{ "sections", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
+	  .meaning = "Of the duets, in the order given." },
+	{ "sentence", FIELD_TEXT, .flags = FIELD_MAYBE,
+	  .meaning = "The pooled answer; null: they do not compare the same two." },
+	X(runs, "runs", FIELD_U64, "Pooled ones; 0: they do not compare the same two."),
+	X(ratio, "ratio", FIELD_REAL, "Over all runs, other / reference.",
+	  .more = "\"minimum\": 0"),
+	X(low, "ratio_low", FIELD_REAL, "With the variation between runs.",
+	  .more = "\"minimum\": 0"),
+	X(high, "ratio_high", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	X(between, "sigma_between_runs", FIELD_REAL, "Of the log ratio; null: one run.",
+	  .more = "\"minimum\": 0"),
+	X(share, "share_between_runs", FIELD_REAL,
+	  "Of the variation seen between runs, what is not within them (I²).",
+	  .more = "\"minimum\": 0, \"maximum\": 1"),
+	{ 0 },
+};
+#undef X
+const struct shape duet_comparison_shape = { "duet_comparison", NULL, duet_comparison_fields };
+
 static const struct field time_comparison_row_fields[] = {
 	FACT(struct page_time_comparison, section, "section", FIELD_U64, NULL),
 	FACT(struct page_time_comparison, result, "", FIELD_SPLICE, NULL, .shape = &ratio_shape),
@@ -504,14 +540,17 @@ static const struct field query_comparison_fields[] = {
 static const struct shape query_comparison_shape = { "query_comparison", NULL,
 						     query_comparison_fields };
 
-static const struct shape *const doc_sections_either[] = {
-	&time_section_shape,	&study_section_shape, &noise_section_shape,
-	&profile_section_shape, &query_section_shape, NULL
+static const struct shape *const doc_sections_either[] = { &time_section_shape,
+							   &study_section_shape,
+							   &noise_section_shape,
+							   &profile_section_shape,
+							   &query_section_shape,
+							   &duet_section_shape,
+							   NULL };
+static const struct shape *const doc_comparisons_either[] = {
+	&time_comparison_shape,	 &noise_comparison_shape, &profile_comparison_shape,
+	&query_comparison_shape, &duet_comparison_shape,  NULL
 };
-static const struct shape *const doc_comparisons_either[] = { &time_comparison_shape,
-							      &noise_comparison_shape,
-							      &profile_comparison_shape,
-							      &query_comparison_shape, NULL };
 static const struct field doc_fields[] = {
 	{ "type", FIELD_ENUM, .limit = 1, .names = type_names },
 	{ "format", FIELD_U64, .meaning = "Raised when a field changes its meaning.",

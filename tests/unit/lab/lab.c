@@ -449,7 +449,7 @@ static void views_are_described(void **state)
 	(void)state;
 	struct described d = { .lab = open_lab(LAB_WRITE) };
 	ok(lab_views(judge_description, &d, &err));
-	assert_int_equal(d.views, 43);
+	assert_int_equal(d.views, 47);
 	long described = 0;
 	ok(lab_views(count_columns, &described, &err));
 	assert_int_equal(described,

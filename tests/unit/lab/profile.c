@@ -741,7 +741,7 @@ static void a_lab_before_profiles_is_brought_up_to_date(void **state)
 	ok(lab_add_slices(lab, run, &p, &err));
 	comes_back(lab, run, &p);
 	profile_release(&p);
-	assert_int_not_equal(sqlite3_exec(lab->db, "UPDATE run SET kind = 4", NULL, NULL, NULL),
+	assert_int_not_equal(sqlite3_exec(lab->db, "UPDATE run SET kind = 5", NULL, NULL, NULL),
 			     SQLITE_OK); /* it is checked as before, only wider */
 	sqlite3_stmt *stmt = NULL;
 	ok(lab_prepare(lab, &stmt, "PRAGMA foreign_key_check", "read", &err));

@@ -44,6 +44,7 @@ const KINDS = { noise: 'Noise', profile: 'Profiles', query: 'Queries' };
 
 /** "Noise compared: run 7 with run 3": what it is of, and which, since there may be several. */
 export function comparisonTitle(doc: Doc, comparison: Exclude<Comparison, { kind: 'time' }>): string {
+  if (comparison.kind === 'duet') return 'Duets compared';
   const [first, second] = comparison.kind === 'noise' ? [comparison.base, comparison.run] : comparison.kind === 'profile' ? [comparison.before, comparison.after] : [comparison.base, comparison.other];
   const name = (at: number) => (doc.sections[at] ? numbered(doc, doc.sections[at]) : 'another');
   return `${KINDS[comparison.kind]} compared: ${name(second)} with ${name(first)}`;
