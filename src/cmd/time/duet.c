@@ -18,7 +18,7 @@
 struct session {
 	const struct time_options *o;
 	struct progress progress;
-	bool silent;
+	bool silent, verbose;
 };
 
 static void on_progress(void *context, uint32_t pairs, uint64_t elapsed_ns,
@@ -115,10 +115,11 @@ static void fill(struct duet_recording *r, const struct duet_options *d,
 					       xstrdup(p->commands.items[i].text) });
 }
 
-static int put(const loaded_list *list, enum run_form_as as, const char *path, struct error *err)
+static int put(const loaded_list *list, enum run_form_as as, bool brief, const char *path,
+	       struct error *err)
 {
 	SCOPED(strbuf_release) struct strbuf out = { 0 };
-	run_kinds[SUBJECT_DUET].render(list, &(struct run_form){ .as = as }, &out);
+	run_kinds[SUBJECT_DUET].render(list, &(struct run_form){ .as = as, .brief = brief }, &out);
 	return file_write(path, strbuf_text(&out), out.length, err);
 }
 
@@ -142,7 +143,7 @@ static int conclude(struct session *s, struct duet_recording *r, struct error *e
 				      : "-",
 			  o->json ? RUN_JSON : RUN_TEXT } };
 	for (size_t i = 0; i < sizeof exports / sizeof *exports; i++)
-		if (exports[i].path && put(&list, exports[i].as, exports[i].path, err))
+		if (exports[i].path && put(&list, exports[i].as, !s->verbose, exports[i].path, err))
 			return -1;
 	int code = EXIT_DONE;
 	for (size_t i = 0; i < r->result.verdicts.count; i++) {
@@ -178,7 +179,9 @@ int duet_session(struct time_options *o, const struct duet_options *d, const str
 	}
 	for (size_t i = 0; d->directories && i < p.plan.count; i++)
 		p.items[i].directory = d->directories[i];
-	struct session s = { .o = o, .silent = o->json || o->style == STYLE_NONE };
+	struct session s = { .o = o,
+			     .silent = o->json || o->style == STYLE_NONE,
+			     .verbose = d->verbose };
 	struct duet_recording r = { .p = &p,
 				    .tags = o->tag,
 				    .shell_name = o->shell ? o->shell : "sh",
@@ -291,6 +294,7 @@ int cmd_duet(struct lab_access *lab, int argc, char **argv)
 		  "how to read the kernel", .rare = true },
 		{ 0, "style", OPTION_CHOICE, &o.style, "auto|basic|full|nocolor|color|none",
 		  "output style", .rare = true },
+		{ 'v', "verbose", OPTION_FLAG, &d.verbose, NULL, "print all details" },
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "JSON on standard output, nothing else" },
 		{ 0, "export-json", OPTION_TEXT, &o.export_json, "FILE", "write JSON",
 		  .rare = true },

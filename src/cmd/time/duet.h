@@ -12,6 +12,7 @@ struct duet_options {
 	struct time_options *time;
 	uint64_t max_time_ns, period_ns, turn_ns;
 	long pairs;
+	bool verbose;
 	int way, measure; /* 0: chosen by tare; otherwise the enum + 1 */
 	const char *git, *build;
 	/* set by duet_git() */
