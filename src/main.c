@@ -7,6 +7,8 @@
 
 static const struct subcommand commands[] = {
 	{ "time", cmd_time, WRITES_LAB, "measure how long commands take" },
+	{ "duet", cmd_duet, WRITES_LAB,
+	  "compare commands at once on one CPU: small differences, fast" },
 	{ "query", cmd_query, LAB_BY_PART,
 	  "how long database queries take, by the Tucson Timing Protocol" },
 	{ "noise", cmd_noise, LAB_BY_PART, "who takes a CPU away, how often, for how long" },

@@ -9,6 +9,7 @@ enum exit_code {
 	EXIT_USAGE = 2,	      /* bad input */
 	EXIT_ENVIRONMENT = 3, /* this machine lacks something required */
 	EXIT_SUBJECT = 4,     /* the subject failed */
+	EXIT_NOT_KNOWN = 5,   /* measured, but a check the user asked for has no sure answer yet */
 	EXIT_INTERRUPTED = 130,
 };
 

@@ -25,6 +25,7 @@ int cmd_compare(struct lab_access *lab, int argc, char **argv);
 int cmd_cutoffs(struct lab_access *lab, int argc, char **argv);
 int cmd_daemon(struct lab_access *lab, int argc, char **argv);
 int cmd_doctor(struct lab_access *lab, int argc, char **argv);
+int cmd_duet(struct lab_access *lab, int argc, char **argv);
 int cmd_emp(struct lab_access *lab, int argc, char **argv);
 int cmd_explain(struct lab_access *lab, int argc, char **argv);
 int cmd_export(struct lab_access *lab, int argc, char **argv);

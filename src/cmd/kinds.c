@@ -70,7 +70,7 @@ static void render_duet(const loaded_list *runs, const struct run_form *form, st
 	const struct duet_view v = loaded_duet(&runs->items[0]);
 	const struct style style = cmd_style(form->unit);
 	if (form->as == RUN_TEXT)
-		duet_text(&v, &style, true, out);
+		duet_text(&v, &style, !form->brief, out);
 	else if (form->as == RUN_JSON)
 		duet_json(&v, out);
 	else if (form->as == RUN_MARKDOWN)

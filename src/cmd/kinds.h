@@ -19,6 +19,7 @@ enum run_form_as {
 struct run_form {
 	enum run_form_as as;
 	bool executions; /* one row per execution */
+	bool brief;	 /* text: the answer without its details, where a kind tells them apart */
 	bool exported;	 /* for programs: all rows, whatever people see */
 	int unit;	 /* enum time_unit */
 };

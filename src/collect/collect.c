@@ -212,6 +212,11 @@ void collector_reaped(struct collector *c, pid_t pid, const struct rusage *usage
 		c->ops->reaped(c->state, pid, usage);
 }
 
+uint64_t collector_used_ns(struct collector *c)
+{
+	return c->ops->used_ns ? c->ops->used_ns(c->state) : ABSENT_NS;
+}
+
 void collector_finish(struct collector *c, const struct totals *base, struct image *exits,
 		      struct totals *totals, uint64_t *lost)
 {

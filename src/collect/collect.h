@@ -82,6 +82,10 @@ void collector_members(struct collector *c, pid_list *pids);
  * µs (an exit record lacks up to one tick of it) and when events were lost. */
 void collector_reaped(struct collector *c, pid_t pid, const struct rusage *usage);
 
+/* The CPU time that the tree of the running subject has used so far, what its root used before its
+ * exec included; ABSENT_NS if this back end cannot say. */
+uint64_t collector_used_ns(struct collector *c);
+
 /* Stops keeping exits and returns them with the totals of the tree. What the root used before its
  * exec is in `base` and subtracted; base may be NULL. *lost: at least this many events were lost; a
  * measure that was affected is not present in the totals. */

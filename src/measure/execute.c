@@ -34,11 +34,12 @@ static bool swallow(int fd)
 
 /* Asleep until the root ends: nothing of tare runs unless the ring fills up or output is piped. */
 static enum ending wait_for_end(struct collector *c, const struct command *command,
-				uint64_t limit_ns)
+				uint64_t limit_ns, const struct execute_watch *watch)
 {
 	struct pollfd fds[] = { { .fd = command->pidfd, .events = POLLIN },
 				{ .fd = command->output_fd, .events = POLLIN },
-				{ .fd = collector_fd(c), .events = POLLIN } };
+				{ .fd = collector_fd(c), .events = POLLIN },
+				{ .fd = watch ? watch->fd : -1, .events = POLLIN } };
 	bool takes_turns = collector_backend(c) == BACKEND_NETLINK;
 	if (takes_turns)
 		fds[2].fd = -1;
@@ -55,7 +56,7 @@ static enum ending wait_for_end(struct collector *c, const struct command *comma
 					    : left_ns;
 		struct timespec most = { (time_t)(sleep_ns / 1000000000u),
 					 (long)(sleep_ns % 1000000000u) };
-		int n = ppoll(fds, 3, sleep_ns ? &most : NULL, interrupt_mask());
+		int n = ppoll(fds, 4, sleep_ns ? &most : NULL, interrupt_mask());
 		if (interrupted())
 			return STOPPED;
 		if (n < 0 && errno != EINTR)
@@ -66,6 +67,8 @@ static enum ending wait_for_end(struct collector *c, const struct command *comma
 			fds[1].fd = -1; /* poll ignores it from now on */
 		if (takes_turns || (n > 0 && fds[2].revents))
 			collector_drain(c);
+		if (n > 0 && fds[3].revents && watch->readable(watch->context, c))
+			return STOPPED;
 	}
 }
 
@@ -206,7 +209,7 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 	uint64_t own = clock_cpu_ns();
 	x->started_at_ns = clock_realtime_ns();
 	command_start(command);
-	enum ending how = wait_for_end(c, command, options->time_limit_ns);
+	enum ending how = wait_for_end(c, command, options->time_limit_ns, options->watch);
 	uint64_t waited_ns = clock_monotonic_ns();
 	x->self_ns = clock_cpu_ns() - own;
 	overall_read(&x->after);
@@ -280,8 +283,10 @@ int execute(struct collector *c, struct launcher *l, const struct launch *launch
 		abandon(c, x);
 		return -1;
 	}
+	const struct execute_watch *watch = options->watch;
 	int failed = collector_adopt(c, command.pid, err) ||
-		     collector_snapshot(c, &x->tasks_before, err);
+		     collector_snapshot(c, &x->tasks_before, err) ||
+		     (watch && watch->at_gate(watch->context, command.pid, err));
 	if (failed) {
 		kill(command.pid, SIGKILL);
 		waitpid(command.pid, NULL, 0);

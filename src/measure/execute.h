@@ -11,10 +11,21 @@ enum orphans {
 	ORPHANS_LEAVE, /* leave them running and report them */
 };
 
+/* For whoever conducts several executions at once (measure/seat.h). */
+struct execute_watch {
+	void *context;
+	/* The command waits at the gate and everything else is ready. -1: give up. */
+	int (*at_gate)(void *context, pid_t pid, struct error *err);
+	/* While it runs, fd (-1: none) is readable. -1: end the command, as if interrupted. */
+	int fd;
+	int (*readable)(void *context, struct collector *c);
+};
+
 struct execute_options {
 	uint64_t time_limit_ns; /* 0: none */
 	enum orphans orphans;
 	uint64_t grace_ns;
+	const struct execute_watch *watch; /* NULL: none */
 };
 
 /* Fills in x except id, number and warmup; its memory is reused. Returns -1 if the command could

@@ -31,7 +31,7 @@ struct plan_run {
 };
 
 /* xorshift64*: order and padding only need to be unpredictable to the program under test */
-static uint64_t next_random(uint64_t *state)
+uint64_t plan_random(uint64_t *state)
 {
 	uint64_t s = *state;
 	s ^= s >> 12;
@@ -41,15 +41,15 @@ static uint64_t next_random(uint64_t *state)
 	return s * 2685821657736338717u;
 }
 
-static int run_hook(struct plan_run *s, char *const *argv, const char *what, long iteration,
-		    struct error *err)
+int plan_hook(const struct plan *plan, struct launcher *hooks, char *const *argv, const char *what,
+	      long iteration, struct error *err)
 {
 	if (!argv)
 		return 0;
-	struct launch launch = s->plan->hook_launch;
+	struct launch launch = plan->hook_launch;
 	launch.iteration = iteration;
 	int status;
-	if (hook_execute(s->hooks, &launch, argv, &status, err)) {
+	if (hook_execute(hooks, &launch, argv, &status, err)) {
 		if (err && err->code == EXIT_INTERRUPTED)
 			return -1;
 		return error_prefix(err, "the %s command", what);
@@ -63,6 +63,12 @@ static int run_hook(struct plan_run *s, char *const *argv, const char *what, lon
 		error_set(err, EXIT_SUBJECT, "the %s command ended with exit code %d", what,
 			  WEXITSTATUS(status));
 	return error_hint(err, "append ' || true' to it if that does not matter");
+}
+
+static int run_hook(struct plan_run *s, char *const *argv, const char *what, long iteration,
+		    struct error *err)
+{
+	return plan_hook(s->plan, s->hooks, argv, what, iteration, err);
 }
 
 static int report_failure(const struct plan *plan, const struct execution *x, struct error *err)
@@ -112,6 +118,22 @@ static bool is_finished(const struct plan *plan, struct progress_of *of)
 	return s.mean > 0 && (s.ci_high - s.ci_low) / 2 <= plan->precision * s.mean;
 }
 
+void plan_set_output(struct launch *launch, const char *output)
+{
+	if (!output)
+		return;
+	launch->output = strcmp(output, "null") == 0	  ? OUTPUT_NULL
+			 : strcmp(output, "pipe") == 0	  ? OUTPUT_PIPE
+			 : strcmp(output, "inherit") == 0 ? OUTPUT_INHERIT
+							  : OUTPUT_FILE;
+	launch->output_path = launch->output == OUTPUT_FILE ? output : NULL;
+}
+
+uint64_t plan_padding(uint64_t *random)
+{
+	return 1 + plan_random(random) % PADDING_MAX;
+}
+
 static int execute_once(struct plan_run *s, size_t item, bool warmup, struct error *err)
 {
 	const struct plan *plan = s->plan;
@@ -123,15 +145,10 @@ static int execute_once(struct plan_run *s, size_t item, bool warmup, struct err
 		return -1;
 	struct launch launch = plan->launch;
 	launch.iteration = iteration;
-	if (it->output) {
-		launch.output = strcmp(it->output, "null") == 0	     ? OUTPUT_NULL
-				: strcmp(it->output, "pipe") == 0    ? OUTPUT_PIPE
-				: strcmp(it->output, "inherit") == 0 ? OUTPUT_INHERIT
-								     : OUTPUT_FILE;
-		launch.output_path = launch.output == OUTPUT_FILE ? it->output : NULL;
-	}
+	launch.directory = it->directory;
+	plan_set_output(&launch, it->output);
 	if (plan->pad_environment)
-		launch.env_padding = 1 + next_random(&s->random) % PADDING_MAX;
+		launch.env_padding = plan_padding(&s->random);
 	if (execute(s->c, s->subjects, &launch, it->argv, &plan->execute, &s->x, err))
 		return -1;
 	s->x.warmup = warmup;
@@ -212,7 +229,7 @@ static int run_in_rounds(struct plan_run *s, size_t *at, struct error *err)
 		--*at; /* the loop has gone past the one at fault */
 	while (left && !failed) {
 		for (size_t i = count; s->plan->order == ORDER_RANDOM && i > 1; i--) {
-			size_t j = next_random(&s->random) % i, kept = order[i - 1];
+			size_t j = plan_random(&s->random) % i, kept = order[i - 1];
 			order[i - 1] = order[j];
 			order[j] = kept;
 		}

@@ -13,6 +13,7 @@ struct plan_item {
 	char *const *prepare;  /* before each execution, including warm-ups */
 	char *const *conclude; /* after each execution */
 	char *const *cleanup;  /* once after its executions */
+	const char *directory; /* to run in; NULL: tare's */
 	const char *output; /* a value of --output: NULL (the plan's own), "null", "pipe", "inherit"
 			       or a file */
 };
@@ -41,6 +42,18 @@ struct plan {
 	struct launch hook_launch; /* of the hooks */
 	struct execute_options execute;
 };
+
+/* ---- shared with measure/duet.c ---- */
+
+/* xorshift64*: order and padding only need to be unpredictable to the program under test. */
+uint64_t plan_random(uint64_t *state);
+/* A random size of the environment, which moves the stack of a command. */
+uint64_t plan_padding(uint64_t *random);
+/* Sets where output goes; NULL changes nothing. */
+void plan_set_output(struct launch *launch, const char *output);
+/* Runs a hook; NULL argv: none. `what` names it in the error. */
+int plan_hook(const struct plan *plan, struct launcher *hooks, char *const *argv, const char *what,
+	      long iteration, struct error *err);
 
 /* Notifies the caller. x is valid only during the call; its memory is reused. */
 struct plan_events {

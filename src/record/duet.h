@@ -73,7 +73,8 @@ struct duet {
 	ARRAY(int) expected_codes; /* exit codes that are no failure */
 	/* The median cost of the shell alone, which is subtracted; 0 without a shell. */
 	uint64_t shell_et_ns, shell_pt_ns[GRADES];
-	char *revisions; /* --git: "BASE..HEAD" as resolved; NULL: none */
+	enum backend backend; /* as in struct run, which stores it */
+	char *revisions;      /* --git: "BASE..HEAD" as resolved; NULL: none */
 	ARRAY(struct duet_side) sides;
 	ARRAY(struct duet_part) parts; /* in the order in which they ended */
 	ARRAY(struct duet_look) looks;

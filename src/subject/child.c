@@ -135,6 +135,9 @@ IN_CHILD static int run(void *argument)
 	 * unseen */
 	raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
 	redirect(c);
+	/* after the user changed, and after input and output, which are named from tare's folder */
+	if (launch->directory)
+		check(c, STAGE_DIRECTORY, raw(SYS_chdir, (long)launch->directory, 0, 0, 0));
 	long schedstat = open_file("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
 	/* what tare catches, exec resets; what was ignored before tare stays so */
 	uint64_t none = 0;

@@ -16,6 +16,7 @@ enum launch_stage {
 	STAGE_NICE,
 	STAGE_ASLR,
 	STAGE_USER,
+	STAGE_DIRECTORY,
 	STAGES,
 };
 

@@ -32,6 +32,7 @@ static const char *const stage_names[] = {
 	[STAGE_NICE] = "set its nice level",
 	[STAGE_ASLR] = "turn off address randomisation",
 	[STAGE_USER] = "become the user who typed sudo",
+	[STAGE_DIRECTORY] = "enter its folder",
 };
 
 struct launcher {

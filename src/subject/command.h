@@ -19,6 +19,7 @@ struct launch {
 	bool inherit_input; /* stdin is tare's own, whatever input says */
 	enum output output;
 	const char *output_path; /* OUTPUT_FILE */
+	const char *directory;	 /* to run in; NULL: tare's */
 	const cpu_set_t *cpus;	 /* NULL: any */
 	int policy; /* SCHED_OTHER (0), SCHED_FIFO, SCHED_RR, SCHED_BATCH, SCHED_IDLE */
 	int rt_priority;

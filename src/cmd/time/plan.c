@@ -311,6 +311,28 @@ int time_apply_emp(struct time_options *o, struct error *err)
 	return 0;
 }
 
+/* Options of `tare time` that a duet has no use for are refused, not ignored. */
+int time_check_duet(const struct time_options *o, struct error *err)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} not_for_duets[] = { { o->quiet, "quiet" },
+			      { o->emp, "emp" },
+			      { o->trace, "trace" },
+			      { o->ledger, "ledger" },
+			      { o->baseline, "baseline" },
+			      { o->order, "order" },
+			      { o->export_asciidoc, "export-asciidoc" },
+			      { o->export_orgmode, "export-orgmode" } };
+	for (size_t i = 0; i < sizeof not_for_duets / sizeof *not_for_duets; i++)
+		if (not_for_duets[i].given)
+			return error_set(err, EXIT_USAGE,
+					 "time: --duet and --%s contradict each other",
+					 not_for_duets[i].name);
+	return 0;
+}
+
 static int check_options(const struct time_options *o, struct error *err)
 {
 	if (o->runs && (o->min_runs || o->max_runs))

@@ -13,6 +13,7 @@ struct time_options {
 	bool no_shell, show_output, keep_outliers, no_aslr, no_padding, as_root, no_lab, json;
 	bool ledger, no_ledger, trace; /* ledger: it must be kept, and is shown in full */
 	bool quiet, no_cutoffs;
+	bool duet;	    /* compare the commands as `tare duet` does */
 	int emp;	    /* the requested version of EMP; 0: none */
 	const char *ignore; /* NULL: not given; "" or "all-non-zero", or a list of codes */
 	int order, backend, orphans, unit, style, measure;
@@ -35,6 +36,9 @@ enum time_style_choice {
 
 /* Sets the options that the requested version of EMP implies, before the plan is made. */
 int time_apply_emp(struct time_options *o, struct error *err);
+
+/* Refuses options that have no meaning with --duet. */
+int time_check_duet(const struct time_options *o, struct error *err);
 
 /* Makes the plan and checks everything that can be checked before anything runs. */
 int time_plan_make(const struct time_options *o, const text_list *operands, struct time_plan *out,

@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/time/duet.h"
 #include "cmd/view.h"
 #include "run/find.h"
 
@@ -179,6 +180,12 @@ static int run_session(void *options, const struct cmd_args *args, struct error 
 {
 	struct time_options *o = options;
 	struct time_plan p = { 0 };
+	if (o->duet) {
+		struct duet_options d;
+		duet_options_init(&d);
+		d.pairs = o->runs ? o->runs : o->max_runs;
+		return time_check_duet(o, err) ? -1 : duet_session(o, &d, args, err);
+	}
 	if (time_apply_emp(o, err) || time_plan_make(o, &args->operands, &p, err)) {
 		time_plan_release(&p);
 		return -1;
@@ -284,6 +291,7 @@ int cmd_time(struct lab_access *lab, int argc, char **argv)
 		  .rare = true },
 		{ 0, "order", OPTION_CHOICE, &o.order, "sequential|interleaved|random",
 		  "order of the commands" },
+		{ 0, "duet", OPTION_FLAG, &o.duet, NULL, "at once on one CPU; see 'tare duet'" },
 		{ 0, "seed", OPTION_INTEGER, &o.seed, "NUM", "of the random order and padding",
 		  .rare = true },
 		{ 0, "time-limit", OPTION_DURATION, &o.time_limit_ns, "TIME",

@@ -31,6 +31,7 @@ struct backend_ops {
 	uint64_t (*root_end_ns)(void *state);
 	void (*members)(void *state, pid_list *pids);
 	void (*reaped)(void *state, pid_t pid, const struct rusage *usage);
+	uint64_t (*used_ns)(void *state);
 	void (*finish)(void *state, const struct totals *base, struct image *exits,
 		       struct totals *totals, uint64_t *lost);
 };

@@ -271,6 +271,25 @@ static void bpf_members(void *state, pid_list *pids)
 	}
 }
 
+/* What the tasks of the tree that are alive have used. */
+static void add_living(struct bpf_state *s, struct totals *living)
+{
+	SCOPED(image_release) struct image now = { 0 };
+	if (!has_members(s) || bpf_snapshot(s, &now, NULL))
+		return;
+	for (size_t i = 0; i < now.count; i++)
+		if (now.tasks[i].flags & TASK_IS_SUBJECT)
+			totals_add(living, &now.tasks[i]);
+}
+
+static uint64_t bpf_used_ns(void *state)
+{
+	struct bpf_state *s = state;
+	struct totals living = { .present = UINT64_MAX };
+	add_living(s, &living);
+	return s->skel->bss->totals.value[TASK_EXEC] + living.value[TASK_EXEC];
+}
+
 static void bpf_finish(void *state, const struct totals *base, struct image *exits,
 		       struct totals *totals, uint64_t *lost)
 {
@@ -278,13 +297,8 @@ static void bpf_finish(void *state, const struct totals *base, struct image *exi
 	struct tasks_bpf__bss *b = s->skel->bss;
 	struct totals living = { .present = UINT64_MAX };
 	/* processes left behind and still alive count with what they have used so far */
-	struct image now = { 0 };
-	if (!s->running && has_members(s) && bpf_snapshot(s, &now, NULL) == 0) {
-		for (size_t i = 0; i < now.count; i++)
-			if (now.tasks[i].flags & TASK_IS_SUBJECT)
-				totals_add(&living, &now.tasks[i]);
-		image_release(&now);
-	}
+	if (!s->running)
+		add_living(s, &living);
 	__atomic_store_n(&b->active, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&b->armed, 0, __ATOMIC_SEQ_CST);
 	if (s->keeper)
@@ -383,5 +397,6 @@ const struct backend_ops bpf_backend = {
 	.drain = bpf_drain,
 	.root_end_ns = bpf_root_end_ns,
 	.members = bpf_members,
+	.used_ns = bpf_used_ns,
 	.finish = bpf_finish,
 };

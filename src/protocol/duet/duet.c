@@ -12,6 +12,9 @@
 #define TRIMMED_FROM 10
 #define TRIMMED_SHARE 0.1
 #define PAIRS_MIN 3
+/* Sides that share a CPU change places at every tick at least, on any kernel. */
+#define TURN_MOST_NS 20000000u
+#define APART_FROM_NS 60000000u
 
 const char *const duet_measure_names[DUET_MEASURES] = { "pt_net", "pt_exec", "turn", "et" };
 const char *const duet_measure_words[DUET_MEASURES] = { "process time (net)", "process time (exec)",
@@ -72,7 +75,7 @@ static enum duet_measure choose(const struct duet *d)
  * overlapped the other side: the time used in the overlap over the executions done in it. */
 struct total {
 	double ns, done, overlap;
-	bool seen, failed;
+	bool seen, failed, apart;
 	int64_t at_ns;
 };
 
@@ -94,6 +97,10 @@ static void add_part(const struct duet *d, const struct duet_part *p, enum duet_
 	t->ns += net_ns(d, m, ns) * share;
 	t->done += share;
 	if (p->repeat == 0) {
+		uint64_t pt = p->pt_ns[GRADE_EXEC];
+		t->apart = d->way == DUET_SCHEDULER && pt != ABSENT_NS &&
+			   p->switches != ABSENT_NS && pt > APART_FROM_NS &&
+			   p->switches * TURN_MOST_NS < pt;
 		t->overlap = p->overlap;
 		t->at_ns = p->started_at_ns;
 	}
@@ -130,6 +137,7 @@ static void collect_pairs(const struct duet *d, enum duet_measure m, struct duet
 									   : t[1].at_ns,
 					  .ns = { t[0].ns / t[0].done, t[1].ns / t[1].done },
 					  .overlap = fmin(t[0].overlap, t[1].overlap) };
+		v->apart += t[0].apart || t[1].apart;
 		pair.log_ratio = log(pair.ns[1] / pair.ns[0]);
 		array_push(&v->list, pair);
 	}

@@ -40,8 +40,11 @@ struct duet_step {
 /* One side against the reference. */
 struct duet_verdict {
 	uint32_t side;
-	size_t pairs, failed;	 /* counted, and left out because an execution failed */
-	size_t unusable;	 /* left out: a time is not known, or not above the shell's */
+	size_t pairs, failed; /* counted, and left out because an execution failed */
+	size_t unusable;      /* left out: a time is not known, or not above the shell's */
+	/* Counted although its sides hardly took turns: one of them changed its priority or CPUs,
+	 * so the two did not meet the same speed. */
+	size_t apart;
 	size_t judged, trimmed;	 /* of the counted: by the last look, and left out of its mean */
 	double ratio, low, high; /* other / reference; NaN: fewer than 3 pairs */
 	double level;		 /* nominal level of the last look's interval */

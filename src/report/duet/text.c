@@ -195,8 +195,9 @@ static void put_several(const struct duet_view *v, const struct style *style, st
 
 static void put_left_out(const struct duet_view *v, struct strbuf *text)
 {
-	size_t failed = 0, unusable = 0;
+	size_t failed = 0, unusable = 0, apart = 0;
 	array_each(s, &v->result->verdicts) {
+		apart += s->apart;
 		failed += s->failed;
 		unusable += s->unusable;
 	}
@@ -208,6 +209,11 @@ static void put_left_out(const struct duet_view *v, struct strbuf *text)
 			      "%s%zu pair%s left out: a time is not known, or not longer than the "
 			      "shell's own.",
 			      text->length ? " " : "", unusable, unusable == 1 ? "" : "s");
+	if (apart)
+		strbuf_printf(text,
+			      "%sIn %zu pair%s the two hardly took turns: one of them changes its "
+			      "own priority or CPUs, so they did not meet the same speed.",
+			      text->length ? " " : "", apart, apart == 1 ? "" : "s");
 }
 
 static void put_cost(const struct duet_view *v, const struct duet_verdict *s, int side,

@@ -1,0 +1,626 @@
+#include "measure/duet.h"
+
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/interrupt.h"
+#include "base/strbuf.h"
+#include "measure/seat.h"
+#include "measure/turns.h"
+
+/* Below this share of its time on a CPU, a command is judged by the time that it takes in all. */
+#define WAITING 0.5
+/* Above this, it uses more than one CPU at once. */
+#define PARALLEL 1.2
+/* A side that takes at most this share of the other's CPU time is started again when it ends. */
+#define REPEATED_BELOW 0.9
+#define FIRST_LOOK 5
+/* An execution may take this many times the longest one so far. */
+#define PATIENCE 4
+
+struct place { /* one of the two at work in a pair */
+	struct seat *seat;
+	size_t side;
+	bool running;
+	uint32_t repeat, first_ended; /* first_ended: its repeat 0 is over */
+	uint64_t had_ns;	      /* turns before it began */
+	uint64_t used_ns; /* when the other's first execution ended; ABSENT_NS: not asked */
+	uint64_t padding;
+	uint32_t order;
+	ARRAY(struct duet_part) parts;
+};
+
+struct alone {
+	uint64_t et_ns, pt_ns; /* pt: the best grade; ABSENT_NS: unknown */
+	uint32_t threads, processes;
+};
+
+struct conduct {
+	const struct duet_plan *p;
+	struct duet *d;
+	const struct duet_events *events;
+	struct place place[2];
+	struct launcher *hooks;
+	struct turns *turns;
+	struct alone *alone; /* by side */
+	double *ratio; /* by side: its CPU time over the reference's in its last pair; 0: none yet
+			*/
+	cpu_set_t usable, shared;
+	uint64_t begin_ns, longest_ns, random, looked_at;
+	uint64_t slice_ns; /* what the kernel made of it */
+	uint32_t pairs;
+	size_t failed_side;
+	bool has_hooks, done;
+};
+
+static const struct plan_item *item_of(const struct conduct *c, size_t side)
+{
+	return &c->p->plan->items[side];
+}
+
+static bool is_over(const struct conduct *c)
+{
+	return clock_monotonic_ns() - c->begin_ns >= c->d->max_time_ns;
+}
+
+/* ---- one execution ---- */
+
+static int start_part(struct conduct *c, struct place *at, const cpu_set_t *cpus, struct error *err)
+{
+	const struct plan *plan = c->p->plan;
+	struct seat_start start = { .item = at->side,
+				    .iteration = c->pairs ? (long)c->pairs - 1 : -1,
+				    .time_limit_ns = plan->execute.time_limit_ns,
+				    .pinned = cpus != NULL };
+	if (cpus)
+		start.cpus = *cpus;
+	if (plan->pad_environment)
+		start.padding = plan_padding(&c->random);
+	if (!start.time_limit_ns) {
+		uint64_t longest = PATIENCE * c->longest_ns;
+		start.time_limit_ns = longest > c->d->max_time_ns ? longest : c->d->max_time_ns;
+	}
+	if (c->turns && c->d->way == DUET_SCHEDULER)
+		start.slice_ns = c->d->slice_ns;
+	snprintf(start.group, sizeof start.group, "%s",
+		 turns_group(c->turns, (int)(at - c->place)));
+	at->padding = start.padding;
+	at->used_ns = ABSENT_NS;
+	c->failed_side = at->side;
+	struct seat_report r;
+	if (seat_start(at->seat, &start, err))
+		return -1;
+	do
+		if (seat_read(at->seat, &r, err))
+			return -1;
+	while (r.news != SEAT_READY);
+	c->slice_ns = r.slice_ns;
+	at->had_ns = c->turns && c->d->way == DUET_FREEZER
+			     ? turns_had_ns(c->turns, (int)(at - c->place))
+			     : 0;
+	at->running = true;
+	return 0;
+}
+
+static int check_outcome(const struct conduct *c, const struct seat_report *r, size_t side,
+			 struct error *err)
+{
+	const struct plan *plan = c->p->plan;
+	const struct execution x = { .outcome = r->outcome, .status = r->status };
+	if (execution_succeeded(&x, plan->expected_codes, plan->expected_count) ||
+	    (plan->ignore_failure && r->outcome != OUTCOME_TIMED_OUT))
+		return 0;
+	const char *name = c->d->sides.items[side].name;
+	if (r->outcome == OUTCOME_TIMED_OUT) {
+		error_set(err, EXIT_SUBJECT, "'%.100s' did not end in time and was ended", name);
+		return error_hint(err, plan->execute.time_limit_ns
+					       ? "raise --time-limit if it may take longer"
+					       : "raise --max-time if it may take longer");
+	}
+	if (r->outcome == OUTCOME_SIGNALLED)
+		error_set(err, EXIT_SUBJECT, "'%.100s' was killed by signal %d (%s)", name,
+			  r->status, strsignal(r->status));
+	else
+		error_set(err, EXIT_SUBJECT, "'%.100s' ended with exit code %d", name, r->status);
+	return error_hint(
+		err, "--ignore-failure measures it all the same; --show-output shows what it says");
+}
+
+/* Takes the report of an end. */
+static int end_part(struct conduct *c, struct place *at, const struct seat_report *r,
+		    struct error *err)
+{
+	int subject = (int)(at - c->place);
+	at->running = false;
+	if (c->turns)
+		turns_set_present(c->turns, subject, false);
+	struct duet_part part = { .side = (uint32_t)at->side,
+				  .pair = c->pairs,
+				  .repeat = at->repeat,
+				  .place = at->order,
+				  .outcome = r->outcome,
+				  .status = r->status,
+				  .started_at_ns = r->started_at_ns,
+				  .et_ns = r->et_ns,
+				  .turn_ns = ABSENT_NS,
+				  .overlap = 1,
+				  .switches = r->switches,
+				  .padding = at->padding };
+	memcpy(part.pt_ns, r->pt_ns, sizeof part.pt_ns);
+	if (c->turns && c->d->way == DUET_FREEZER)
+		part.turn_ns = turns_had_ns(c->turns, subject) - at->had_ns;
+	if (r->et_ns > c->longest_ns)
+		c->longest_ns = r->et_ns;
+	array_push(&at->parts, part);
+	c->failed_side = at->side;
+	return check_outcome(c, r, at->side, err);
+}
+
+static void keep_parts(struct conduct *c, size_t *added)
+{
+	*added = 0;
+	for (int i = 0; i < 2; i++) {
+		struct place *at = &c->place[i];
+		for (size_t k = 0; k < at->parts.count; k++, ++*added)
+			array_push(&c->d->parts, at->parts.items[k]);
+		at->parts.count = 0;
+	}
+}
+
+/* One execution by itself, from start to end. cpus NULL: as the command is launched. */
+static int execute_alone(struct conduct *c, struct place *at, size_t side, const cpu_set_t *cpus,
+			 struct seat_report *r, struct error *err)
+{
+	at->side = side;
+	at->repeat = 0;
+	if (plan_hook(c->p->plan, c->hooks, item_of(c, side)->prepare, "--prepare", -1, err) ||
+	    start_part(c, at, cpus, err))
+		return -1;
+	seat_go(at->seat);
+	do
+		if (seat_read(at->seat, r, err))
+			return -1;
+	while (r->news != SEAT_ENDED);
+	return end_part(c, at, r, err) ||
+			       plan_hook(c->p->plan, c->hooks, item_of(c, side)->conclude,
+					 "--conclude", -1, err)
+		       ? -1
+		       : 0;
+}
+
+/* ---- a pair at once ---- */
+
+/* By the last pair, whether `at` is so much shorter than the other that it can begin again. */
+static bool is_repeated(const struct conduct *c, const struct place *at)
+{
+	double ratio = c->ratio[c->place[1].side];
+	if (c->has_hooks || ratio <= 0)
+		return false;
+	return (at == c->place ? 1 / ratio : ratio) < REPEATED_BELOW;
+}
+
+static uint64_t best_pt_ns(const struct seat_report *r)
+{
+	for (int g = 0; g < GRADES; g++)
+		if (r->pt_ns[g] != ABSENT_NS)
+			return r->pt_ns[g];
+	return ABSENT_NS;
+}
+
+/* The share of the last part of `at` that ran before the other's first execution ended. */
+static void set_overlap(struct place *at, bool repeated)
+{
+	struct duet_part *part = &at->parts.items[at->parts.count - 1];
+	uint64_t pt = part->pt_ns[GRADE_EXEC];
+	if (part->repeat == 0 && repeated)
+		return;
+	if (at->used_ns != ABSENT_NS && pt != ABSENT_NS && pt)
+		part->overlap = fmin((double)at->used_ns / (double)pt, 1);
+	else if (part->repeat > 0)
+		part->overlap = NAN;
+}
+
+static int on_end(struct conduct *c, struct place *at, const struct seat_report *r,
+		  struct error *err)
+{
+	struct place *other = at == c->place ? at + 1 : c->place;
+	bool first = at->repeat == 0;
+	if (end_part(c, at, r, err))
+		return -1;
+	if (first)
+		at->first_ended = 1;
+	if (other->first_ended) {
+		/* a repeat of the other may still run: how much of it overlapped? */
+		if (first && other->running)
+			seat_ask(other->seat);
+		set_overlap(at, first && other->repeat > 0);
+		return 0;
+	}
+	/* the other goes on */
+	if (!is_repeated(c, at)) {
+		seat_ask(other->seat);
+		return 0;
+	}
+	at->repeat++;
+	if (start_part(c, at, &c->shared, err))
+		return -1;
+	turns_set_present(c->turns, (int)(at - c->place), true);
+	seat_go(at->seat);
+	return 0;
+}
+
+/* Notes how the two compared, for the next pair. */
+static void note_ratio(struct conduct *c)
+{
+	uint64_t pt[2] = { 0, 0 };
+	for (int i = 0; i < 2; i++)
+		if (c->place[i].parts.count)
+			pt[i] = c->place[i].parts.items[0].pt_ns[GRADE_EXEC];
+	bool known = pt[0] && pt[1] && pt[0] != ABSENT_NS && pt[1] != ABSENT_NS;
+	c->ratio[c->place[1].side] = known ? (double)pt[1] / (double)pt[0] : 0;
+}
+
+/* Until both have ended. */
+static int attend(struct conduct *c, struct error *err)
+{
+	while (c->place[0].running || c->place[1].running) {
+		struct pollfd fds[2] = { { .fd = seat_fd(c->place[0].seat), .events = POLLIN },
+					 { .fd = seat_fd(c->place[1].seat), .events = POLLIN } };
+		int n = ppoll(fds, 2, NULL, interrupt_mask());
+		if (interrupted())
+			return error_set(err, EXIT_INTERRUPTED, "interrupted");
+		for (int i = 0; n > 0 && i < 2; i++) {
+			struct seat_report r;
+			if (!fds[i].revents)
+				continue;
+			c->failed_side = c->place[i].side;
+			if (seat_read(c->place[i].seat, &r, err))
+				return -1;
+			if (r.news == SEAT_USED)
+				c->place[i].used_ns = r.used_ns;
+			if (r.news == SEAT_ENDED && on_end(c, &c->place[i], &r, err))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int run_together(struct conduct *c, int first, struct error *err)
+{
+	struct place *order[2] = { &c->place[first], &c->place[!first] };
+	for (int i = 0; i < 2; i++)
+		if (start_part(c, order[i], &c->shared, err))
+			return -1;
+	turns_begin(c->turns);
+	for (int i = 0; i < 2; i++)
+		seat_go(order[i]->seat);
+	int failed = attend(c, err);
+	turns_end(c->turns);
+	return failed;
+}
+
+static int run_pair(struct conduct *c, size_t side, bool warmup, struct error *err)
+{
+	const struct plan *plan = c->p->plan;
+	c->pairs++;
+	/* whole executions: A B, then B A, so that a drift favours neither */
+	int first = c->d->way == DUET_WHOLE ? (int)(c->pairs & 1)
+					    : (int)(plan_random(&c->random) >> 63);
+	int failed = 0;
+	for (int i = 0; i < 2; i++) {
+		struct place *at = &c->place[i];
+		at->side = i ? side : 0;
+		at->repeat = at->first_ended = 0;
+		at->order = (uint32_t)(i != first);
+		at->parts.count = 0;
+	}
+	for (int i = 0; i < 2 && !failed; i++) {
+		struct place *at = &c->place[i ? !first : first];
+		struct seat_report r;
+		if (c->d->way == DUET_WHOLE)
+			failed = execute_alone(c, at, at->side, c->p->cpus, &r, err);
+		else
+			failed = plan_hook(plan, c->hooks, item_of(c, at->side)->prepare,
+					   "--prepare", (long)c->pairs - 1, err);
+	}
+	if (!failed && c->d->way != DUET_WHOLE)
+		failed = run_together(c, first, err);
+	for (int i = 0; i < 2 && !failed && c->d->way != DUET_WHOLE; i++)
+		failed = plan_hook(plan, c->hooks, item_of(c, c->place[i].side)->conclude,
+				   "--conclude", (long)c->pairs - 1, err);
+	if (failed)
+		return -1;
+	for (int i = 0; i < 2; i++)
+		for (size_t k = 0; k < c->place[i].parts.count; k++) {
+			struct duet_part *part = &c->place[i].parts.items[k];
+			part->warmup = warmup;
+			if (c->d->way == DUET_WHOLE)
+				part->overlap = NAN;
+		}
+	size_t added;
+	note_ratio(c);
+	keep_parts(c, &added);
+	return c->events->added(c->events->context, c->d, added, err);
+}
+
+/* ---- what they do alone, and what follows from it ---- */
+
+static int run_alone_first(struct conduct *c, struct error *err)
+{
+	uint32_t turns = c->p->plan->warmup > 1 ? c->p->plan->warmup : 1;
+	for (size_t side = 0; side < c->p->plan->count; side++) {
+		c->failed_side = side;
+		if (plan_hook(c->p->plan, c->hooks, item_of(c, side)->setup, "--setup", -1, err))
+			return -1;
+		struct place *at = &c->place[side > 0];
+		for (uint32_t i = 0; i < turns; i++) {
+			struct seat_report r;
+			c->events->progress(c->events->context, 0,
+					    clock_monotonic_ns() - c->begin_ns);
+			if (execute_alone(c, at, side, c->p->cpus, &r, err))
+				return -1;
+			at->parts.items[at->parts.count - 1].warmup = true;
+			c->alone[side] = (struct alone){ .et_ns = r.et_ns,
+							 .pt_ns = best_pt_ns(&r),
+							 .threads = r.threads,
+							 .processes = r.processes };
+		}
+		for (size_t k = 0; k < at->parts.count; k++)
+			array_push(&c->d->parts, at->parts.items[k]);
+		at->parts.count = 0;
+	}
+	return 0;
+}
+
+/* What sharing costs is seen by executions alone, now and then. */
+static int run_alone_again(struct conduct *c, struct error *err)
+{
+	uint32_t pairs = c->pairs, round = pairs / (uint32_t)(c->d->sides.count - 1);
+	bool due = round == 2 || round == 5 || round == 10 || round == 20 || round == 40 ||
+		   (round && round % 80 == 0);
+	if (!due || c->d->way == DUET_WHOLE || pairs % (c->d->sides.count - 1) || is_over(c))
+		return 0;
+	c->pairs = 0; /* alone */
+	int failed = 0;
+	size_t added = 0;
+	for (size_t side = 0; side < c->d->sides.count && !failed; side++) {
+		struct seat_report r;
+		failed = execute_alone(c, &c->place[side > 0], side, &c->shared, &r, err);
+	}
+	c->pairs = pairs;
+	if (failed)
+		return -1;
+	keep_parts(c, &added);
+	return c->events->added(c->events->context, c->d, added, err);
+}
+
+__attribute__((format(printf, 2, 3))) static void say(char **into, const char *fmt, ...)
+{
+	va_list ap;
+	struct strbuf text = { 0 };
+	if (*into)
+		strbuf_printf(&text, "%s; ", *into);
+	va_start(ap, fmt);
+	strbuf_vprintf(&text, fmt, ap);
+	va_end(ap);
+	free(*into);
+	*into = strbuf_detach(&text);
+}
+
+static void choose_way(struct conduct *c)
+{
+	struct duet *d = c->d;
+	const char *waits = NULL, *parallel = NULL;
+	double share = 1, cpus = 1;
+	for (size_t i = 0; i < d->sides.count; i++) {
+		const struct alone *a = &c->alone[i];
+		if (a->pt_ns == ABSENT_NS || !a->et_ns)
+			continue;
+		double used = (double)a->pt_ns / (double)a->et_ns;
+		if (used < WAITING && used < share) {
+			share = used;
+			waits = d->sides.items[i].name;
+		}
+		if (used > PARALLEL && used > cpus) {
+			cpus = used;
+			parallel = d->sides.items[i].name;
+		}
+	}
+	if (c->p->way != DUET_WAYS) {
+		d->way = c->p->way;
+		say(&d->why, "as asked");
+	} else if (waits) {
+		d->way = DUET_WHOLE;
+		say(&d->why, "'%.60s' waits %.0f %% of its time", waits, 100 * (1 - share));
+	} else if (parallel && CPU_COUNT(&c->usable) > 1) {
+		d->way = DUET_FREEZER;
+		say(&d->why, "'%.60s' uses %.1f CPUs at once", parallel, cpus);
+	} else {
+		d->way = DUET_SCHEDULER;
+		say(&d->why, parallel ? "there is one CPU only" : "each uses one CPU at a time");
+	}
+}
+
+static void name_cpus(struct conduct *c)
+{
+	uint32_t list[CPU_SETSIZE];
+	size_t count = 0;
+	struct strbuf text = { 0 };
+	for (uint32_t i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &c->shared))
+			list[count++] = i;
+	cpus_text(list, count, &text);
+	c->d->cpus = strbuf_detach(&text);
+}
+
+/* tare itself keeps off the CPU that is shared, if there is another. */
+static void keep_off(struct conduct *c)
+{
+	cpu_set_t rest = c->usable;
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &c->shared))
+			CPU_CLR(i, &rest);
+	if (CPU_COUNT(&rest))
+		sched_setaffinity(0, sizeof rest, &rest);
+}
+
+static int prepare_turns(struct conduct *c, struct error *err)
+{
+	struct duet *d = c->d;
+	struct error why = ERROR_INIT;
+	c->shared = c->usable;
+	if (d->way == DUET_FREEZER && turns_open_freezer(&c->turns, d->turn_ns, &why)) {
+		if (c->p->way == DUET_FREEZER) {
+			*err = why;
+			return error_hint(err, "it takes root and cgroup v2");
+		}
+		d->way = DUET_WHOLE;
+		say(&d->lacks,
+		    "programs that use several CPUs cannot be made to take turns (%s), so whole "
+		    "executions are compared, which meet different speeds",
+		    why.text);
+	}
+	if (d->way == DUET_SCHEDULER) {
+		int last = 0;
+		for (int i = 0; i < CPU_SETSIZE; i++)
+			if (CPU_ISSET(i, &c->usable))
+				last = i;
+		CPU_ZERO(&c->shared);
+		CPU_SET(last, &c->shared);
+		if (turns_open_scheduler(&c->turns, last, d->period_ns, err))
+			return -1;
+		keep_off(c);
+	}
+	if (d->way != DUET_FREEZER)
+		d->turn_ns = 0;
+	if (d->way != DUET_SCHEDULER)
+		d->period_ns = d->slice_ns = 0;
+	name_cpus(c);
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static int look(struct conduct *c, bool last, struct error *err)
+{
+	uint64_t rounds = c->pairs / (c->d->sides.count - 1);
+	double used = (double)(clock_monotonic_ns() - c->begin_ns) / (double)c->d->max_time_ns;
+	/* one pair in three more than at the last look: few looks, each of which costs some of the
+	 * error rate, and yet none comes much too late */
+	if (!last && (rounds < FIRST_LOOK || (double)rounds < 1.3 * (double)c->looked_at))
+		return 0;
+	if (rounds == c->looked_at)
+		return 0;
+	c->looked_at = rounds;
+	/* by the root, more of the error rate is spent early, when most questions are answered */
+	array_push(&c->d->looks, (struct duet_look){ .pairs = c->pairs,
+						     .spent = last ? 1 : fmin(sqrt(used), 1) });
+	if (c->events->looked(c->events->context, c->d, &c->done, err))
+		return -1;
+	return 0;
+}
+
+static bool is_enough(const struct conduct *c)
+{
+	uint32_t rounds = c->pairs / (uint32_t)(c->d->sides.count - 1);
+	if (c->p->max_pairs && rounds > c->p->max_pairs)
+		return true;
+	return is_over(c) || (c->done && clock_monotonic_ns() - c->begin_ns >= c->p->settle_ns);
+}
+
+static int run_pairs(struct conduct *c, struct error *err)
+{
+	size_t others = c->d->sides.count - 1;
+	while (!is_enough(c)) {
+		for (size_t side = 1; side <= others; side++) {
+			if (run_pair(c, side, c->pairs < others, err))
+				return -1;
+			c->events->progress(c->events->context, c->pairs,
+					    clock_monotonic_ns() - c->begin_ns);
+		}
+		if (run_alone_again(c, err) || look(c, false, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int open_places(struct conduct *c, struct error *err)
+{
+	const struct seat_options o = { .plan = c->p->plan,
+					.backend = c->p->backend,
+					.ledger = c->p->ledger };
+	for (int i = 0; i < 2; i++)
+		if (seat_open(&c->place[i].seat, &o, err))
+			return -1;
+	for (int i = 0; i < 2; i++) {
+		struct seat_report r;
+		if (seat_read(c->place[i].seat, &r, err))
+			return -1;
+		c->d->backend = r.backend;
+		if (i == 0 && !r.ledger)
+			say(&c->d->lacks, "interrupts are not taken off the process time%s%s",
+			    *r.not_seen ? ": " : "", r.not_seen);
+	}
+	return 0;
+}
+
+static int run_all(struct conduct *c, struct error *err)
+{
+	if (open_places(c, err) || launcher_new(&c->hooks, &c->p->plan->hook_launch, err) ||
+	    run_alone_first(c, err))
+		return -1;
+	choose_way(c);
+	if (prepare_turns(c, err))
+		return -1;
+	size_t alone = c->d->parts.count;
+	if (c->events->begun(c->events->context, c->d, err) ||
+	    c->events->added(c->events->context, c->d, alone, err))
+		return -1;
+	int failed = run_pairs(c, err);
+	if (failed && err->code != EXIT_INTERRUPTED)
+		return -1;
+	/* the last look, with all of the error rate, also after an interruption */
+	struct error late = ERROR_INIT;
+	if (look(c, true, failed ? &late : err))
+		return -1;
+	return failed;
+}
+
+int duet_run(const struct duet_plan *p, struct duet *d, const struct duet_events *events,
+	     size_t *failed_side, struct error *err)
+{
+	struct conduct c = { .p = p, .d = d, .events = events, .begin_ns = clock_monotonic_ns() };
+	c.random = d->seed ? d->seed : 1;
+	c.alone = xcalloc(p->plan->count, sizeof *c.alone);
+	c.ratio = xcalloc(p->plan->count, sizeof *c.ratio);
+	cpu_set_t before;
+	sched_getaffinity(0, sizeof before, &before);
+	c.usable = before;
+	if (p->cpus)
+		CPU_AND(&c.usable, &before, p->cpus);
+	for (size_t i = 0; i < p->plan->count; i++)
+		c.has_hooks |= p->plan->items[i].prepare || p->plan->items[i].conclude;
+	int failed = run_all(&c, err);
+	*failed_side = failed ? c.failed_side : p->plan->count;
+	for (int i = 0; i < 2; i++) {
+		seat_close(c.place[i].seat);
+		array_release(&c.place[i].parts);
+	}
+	turns_close(c.turns);
+	sched_setaffinity(0, sizeof before, &before);
+	for (size_t i = 0; c.hooks && i < p->plan->count; i++) {
+		struct error ignored = ERROR_INIT;
+		if (plan_hook(p->plan, c.hooks, p->plan->items[i].cleanup, "--cleanup", -1,
+			      failed ? &ignored : err))
+			failed = -1;
+	}
+	launcher_free(c.hooks);
+	free(c.alone);
+	free(c.ratio);
+	return failed ? -1 : 0;
+}
