@@ -388,9 +388,11 @@ static int settle(struct lab *lab, struct error *err)
 		return -1;
 	if (version > lab_schema_version)
 		return version_error(lab, version, err);
+	if (lab->mode == LAB_READ && version < LAB_READABLE_FROM)
+		return version_error(lab, version, err);
 	if (lab->mode == LAB_READ)
-		return version < lab_schema_version
-			       ? version_error(lab, version, err)
+		return lab_stand_in(lab->db, version)
+			       ? lab_fail(lab, err, "open")
 			       : lab_exec(lab, "PRAGMA query_only = ON", "open", err);
 	if (sqlite3_db_readonly(lab->db, "main")) {
 		if (on_read_only(lab))

@@ -180,6 +180,11 @@ struct lab_growing {
 };
 enum { LAB_EXECUTION, LAB_PROCESS, LAB_QUERY_EXECUTION, LAB_GROWING };
 extern const struct lab_growing lab_growing[LAB_GROWING];
+/* The oldest version that can be read as it is. */
+#define LAB_READABLE_FROM 7
+/* For a reader of an older lab, which must not change it: gives the connection the tables that
+ * later versions added, empty, and their views, as temporary ones. */
+int lab_stand_in(sqlite3 *db, int version);
 /* Adds the columns of the catalogue that a table or view lacks. */
 int lab_grow(sqlite3 *db);
 bool lab_lacks_columns(sqlite3 *db);
