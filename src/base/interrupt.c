@@ -14,6 +14,11 @@ static void note(int number)
 void interrupt_watch(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	static bool watched;
+	/* a second time they would count as blocked from outside, and never get through */
+	if (watched)
+		return;
+	watched = true;
 	struct sigaction action = { .sa_handler = note };
 	sigset_t blocked;
 	sigemptyset(&blocked);

@@ -35,9 +35,9 @@ struct place { /* one of the two at work in a pair */
 	ARRAY(struct duet_part) parts;
 };
 
-struct alone {
-	uint64_t et_ns, pt_ns; /* pt: the best grade; ABSENT_NS: unknown */
-	uint32_t threads, processes;
+struct alone {	       /* the most that was seen of a side alone */
+	double active; /* the share of its time in which it ran or wanted to */
+	double cpus;   /* that it would have used at once */
 };
 
 struct conduct {
@@ -55,7 +55,7 @@ struct conduct {
 	uint64_t slice_ns; /* what the kernel made of it */
 	uint32_t pairs;
 	size_t failed_side;
-	bool has_hooks, done;
+	bool has_hooks, done, ledger;
 };
 
 static const struct plan_item *item_of(const struct conduct *c, size_t side)
@@ -204,14 +204,6 @@ static bool is_repeated(const struct conduct *c, const struct place *at)
 	return (at == c->place ? 1 / ratio : ratio) < REPEATED_BELOW;
 }
 
-static uint64_t best_pt_ns(const struct seat_report *r)
-{
-	for (int g = 0; g < GRADES; g++)
-		if (r->pt_ns[g] != ABSENT_NS)
-			return r->pt_ns[g];
-	return ABSENT_NS;
-}
-
 /* The share of the last part of `at` that ran before the other's first execution ended. */
 static void set_overlap(struct place *at, bool repeated)
 {
@@ -352,7 +344,9 @@ static int run_pair(struct conduct *c, size_t side, bool warmup, struct error *e
 
 static int run_alone_first(struct conduct *c, struct error *err)
 {
-	uint32_t turns = c->p->plan->warmup > 1 ? c->p->plan->warmup : 1;
+	/* without a ledger, waiting for a CPU looks like waiting for a disk: look more often */
+	uint32_t least = c->ledger ? 1 : 3, turns = c->p->plan->warmup;
+	turns = turns > least ? turns : least;
 	for (size_t side = 0; side < c->p->plan->count; side++) {
 		c->failed_side = side;
 		if (plan_hook(c->p->plan, c->hooks, item_of(c, side)->setup, "--setup", -1, err))
@@ -365,10 +359,12 @@ static int run_alone_first(struct conduct *c, struct error *err)
 			if (execute_alone(c, at, side, c->p->cpus, &r, err))
 				return -1;
 			at->parts.items[at->parts.count - 1].warmup = true;
-			c->alone[side] = (struct alone){ .et_ns = r.et_ns,
-							 .pt_ns = best_pt_ns(&r),
-							 .threads = r.threads,
-							 .processes = r.processes };
+			struct alone *a = &c->alone[side];
+			bool known = r.active_ns != ABSENT_NS && r.active_ns && r.et_ns;
+			a->active = known ? fmax(a->active, (double)r.active_ns / (double)r.et_ns)
+					  : 1;
+			a->cpus = known ? fmax(a->cpus, (double)r.demand_ns / (double)r.active_ns)
+					: 1;
 		}
 		for (size_t k = 0; k < at->parts.count; k++)
 			array_push(&c->d->parts, at->parts.items[k]);
@@ -404,7 +400,7 @@ __attribute__((format(printf, 2, 3))) static void say(char **into, const char *f
 	va_list ap;
 	struct strbuf text = { 0 };
 	if (*into)
-		strbuf_printf(&text, "%s; ", *into);
+		strbuf_printf(&text, "%s. ", *into);
 	va_start(ap, fmt);
 	strbuf_vprintf(&text, fmt, ap);
 	va_end(ap);
@@ -419,15 +415,12 @@ static void choose_way(struct conduct *c)
 	double share = 1, cpus = 1;
 	for (size_t i = 0; i < d->sides.count; i++) {
 		const struct alone *a = &c->alone[i];
-		if (a->pt_ns == ABSENT_NS || !a->et_ns)
-			continue;
-		double used = (double)a->pt_ns / (double)a->et_ns;
-		if (used < WAITING && used < share) {
-			share = used;
+		if (a->active < WAITING && a->active < share) {
+			share = a->active;
 			waits = d->sides.items[i].name;
 		}
-		if (used > PARALLEL && used > cpus) {
-			cpus = used;
+		if (a->cpus > PARALLEL && a->cpus > cpus) {
+			cpus = a->cpus;
 			parallel = d->sides.items[i].name;
 		}
 	}
@@ -481,7 +474,7 @@ static int prepare_turns(struct conduct *c, struct error *err)
 		}
 		d->way = DUET_WHOLE;
 		say(&d->lacks,
-		    "programs that use several CPUs cannot be made to take turns (%s), so whole "
+		    "Programs that use several CPUs cannot be made to take turns here (%s), so whole "
 		    "executions are compared, which meet different speeds",
 		    why.text);
 	}
@@ -494,6 +487,9 @@ static int prepare_turns(struct conduct *c, struct error *err)
 		CPU_SET(last, &c->shared);
 		if (turns_open_scheduler(&c->turns, last, d->period_ns, err))
 			return -1;
+		if (!turns_exact(c->turns))
+			say(&d->lacks, "Without root nothing can make the two alternate at exact "
+				       "times, so pairs vary more");
 		keep_off(c);
 	}
 	if (d->way != DUET_FREEZER)
@@ -551,20 +547,24 @@ static int run_pairs(struct conduct *c, struct error *err)
 
 static int open_places(struct conduct *c, struct error *err)
 {
-	const struct seat_options o = { .plan = c->p->plan,
-					.backend = c->p->backend,
-					.ledger = c->p->ledger };
-	for (int i = 0; i < 2; i++)
+	struct seat_options o = { .plan = c->p->plan,
+				  .backend = c->p->backend,
+				  .ledger = c->p->ledger };
+	for (int i = 0; i < 2; i++) {
+		o.other = i ? c->place[0].seat : NULL;
 		if (seat_open(&c->place[i].seat, &o, err))
 			return -1;
+	}
 	for (int i = 0; i < 2; i++) {
 		struct seat_report r;
 		if (seat_read(c->place[i].seat, &r, err))
 			return -1;
 		c->d->backend = r.backend;
-		if (i == 0 && !r.ledger)
-			say(&c->d->lacks, "interrupts are not taken off the process time%s%s",
-			    *r.not_seen ? ": " : "", r.not_seen);
+		c->ledger = r.ledger;
+		if (i == 0 && !r.ledger && c->p->ledger)
+			say(&c->d->lacks,
+			    "Interrupts and steal are in the process times, which "
+			    "therefore vary more: taking them off needs root and BPF");
 	}
 	return 0;
 }

@@ -101,6 +101,23 @@ static int on_order(void *context, struct collector *c)
 	return 0;
 }
 
+static void find_activity(const struct execution *x, struct seat_report *r)
+{
+	const struct totals *t = &x->totals;
+	r->active_ns = r->demand_ns = ABSENT_NS;
+	if (x->ledger.present) {
+		r->active_ns = r->demand_ns = 0;
+		for (int c = LEDGER_RUN; c <= LEDGER_THROTTLED; c++) {
+			r->active_ns += x->ledger.wall_ns[c];
+			r->demand_ns += x->ledger.subject.ns[c];
+		}
+	} else if (t->present >> TASK_EXEC & 1) {
+		bool delayed = t->present >> TASK_RUN_DELAY & 1;
+		r->demand_ns = t->value[TASK_EXEC] + (delayed ? t->value[TASK_RUN_DELAY] : 0);
+		r->active_ns = r->demand_ns < x->et_ns ? r->demand_ns : x->et_ns;
+	}
+}
+
 static void execute_item(struct worker *w, struct seat_report *r)
 {
 	const struct plan *plan = w->o->plan;
@@ -137,6 +154,7 @@ static void execute_item(struct worker *w, struct seat_report *r)
 		.left_behind = w->x.left_behind
 	};
 	memcpy(r->pt_ns, w->x.pt_ns, sizeof r->pt_ns);
+	find_activity(&w->x, r);
 }
 
 static void work(struct worker *w)
@@ -188,6 +206,9 @@ int seat_open(struct seat **out, const struct seat_options *o, struct error *err
 		prctl(PR_SET_NAME, "tare-seat");
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 		close(ends[0]);
+		/* or the end of that seat's socket would not be seen there */
+		if (o->other)
+			close(o->other->fd);
 		struct worker w = { .fd = ends[1], .o = o };
 		work(&w);
 		execution_release(&w.x);

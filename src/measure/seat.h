@@ -9,9 +9,10 @@
 struct seat;
 
 struct seat_options {
-	const struct plan *plan; /* its items are executed; kept by reference */
-	enum backend backend;	 /* BACKENDS: the best available */
-	bool ledger;		 /* keep one if possible: it makes process time net */
+	const struct plan *plan;  /* its items are executed; kept by reference */
+	enum backend backend;	  /* BACKENDS: the best available */
+	bool ledger;		  /* keep one if possible: it makes process time net */
+	const struct seat *other; /* opened before; NULL: none */
 };
 
 /* How a command is started. */
@@ -49,6 +50,10 @@ struct seat_report {
 	int64_t started_at_ns;
 	uint64_t et_ns, pt_ns[GRADES], end_ns; /* end: CLOCK_MONOTONIC, when it was noticed */
 	uint64_t switches;
+	/* How long anything of it could have run, and the same summed over its threads: on a CPU or
+	 * waiting for one. Their ratio is how many CPUs it would use at once. ABSENT_NS: unknown.
+	 */
+	uint64_t active_ns, demand_ns;
 	uint32_t processes, threads, left_behind;
 	struct error err; /* SEAT_FAILED */
 };

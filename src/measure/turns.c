@@ -30,7 +30,7 @@ struct turns {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t change;
-	bool running, closing, exact;
+	bool running, closing, exact, ready;
 	bool by_freezer;
 	int cpu;
 	uint64_t period_ns; /* of the wake-ups, or a turn's length */
@@ -96,6 +96,8 @@ static void *keep_turns(void *context)
 	if (!t->exact)
 		schedule_set_slice(0, WAKER_SLICE_NS);
 	pthread_mutex_lock(&t->lock);
+	t->ready = true;
+	pthread_cond_broadcast(&t->change);
 	uint64_t next = 0;
 	struct random random = { clock_monotonic_ns() };
 	while (!t->closing) {
@@ -138,6 +140,10 @@ static int start_thread(struct turns *t, struct error *err)
 	if (failed)
 		return error_set(err, EXIT_ENVIRONMENT, "cannot start a thread: %s",
 				 strerror(failed));
+	pthread_mutex_lock(&t->lock);
+	while (!t->ready)
+		pthread_cond_wait(&t->change, &t->lock);
+	pthread_mutex_unlock(&t->lock);
 	return 0;
 }
 

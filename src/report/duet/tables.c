@@ -104,7 +104,7 @@ void duet_markdown(const struct duet_view *v, struct strbuf *out)
 		strbuf_printf(&text, " It took %s%s.", time, run_state_words(v->run));
 	}
 	if (v->duet->lacks && *v->duet->lacks)
-		strbuf_printf(&text, " %s", v->duet->lacks);
+		strbuf_printf(&text, " %s.", v->duet->lacks);
 	strbuf_puts(&text, " The interval is of one run: how much the ratio varies from run to run "
 			   "is not in it.");
 	put_escaped(strbuf_text(&text), out);

@@ -354,7 +354,7 @@ void duet_text(const struct duet_view *v, const struct style *given, bool detail
 	duet_way_sentence(v, &way);
 	put_wrapped(out, &style, "  ", 2, "%s", strbuf_text(&way));
 	if (v->duet->lacks && *v->duet->lacks)
-		put_wrapped(out, &style, "  ", 2, "%s", v->duet->lacks);
+		put_wrapped(out, &style, "  ", 2, "%s.", v->duet->lacks);
 	put_left_out(v, &left);
 	if (left.length)
 		put_wrapped(out, &style, "  ", 2, "%s", strbuf_text(&left));
