@@ -12,8 +12,7 @@
 #define TRIMMED_FROM 10
 #define TRIMMED_SHARE 0.1
 #define PAIRS_MIN 3
-/* Sides that share a CPU change places at every tick at least, on any kernel. */
-#define TURN_MOST_NS 20000000u
+#define SHARE_MOST 0.7
 #define APART_FROM_NS 60000000u
 
 const char *const duet_measure_names[DUET_MEASURES] = { "pt_net", "pt_exec", "turn", "et" };
@@ -98,9 +97,9 @@ static void add_part(const struct duet *d, const struct duet_part *p, enum duet_
 	t->done += share;
 	if (p->repeat == 0) {
 		uint64_t pt = p->pt_ns[GRADE_EXEC];
-		t->apart = d->way == DUET_SCHEDULER && pt != ABSENT_NS &&
-			   p->switches != ABSENT_NS && pt > APART_FROM_NS &&
-			   p->switches * TURN_MOST_NS < pt;
+		/* the one that ended first had half of the CPU all the time, if they took turns */
+		t->apart = d->way == DUET_SCHEDULER && pt != ABSENT_NS && p->overlap >= 1 &&
+			   pt > APART_FROM_NS && (double)pt > SHARE_MOST * (double)p->et_ns;
 		t->overlap = p->overlap;
 		t->at_ns = p->started_at_ns;
 	}

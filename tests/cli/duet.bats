@@ -1,0 +1,220 @@
+#!/usr/bin/env bats
+# tare duet as a user types it; the binary is $TARE. Figures of precision are in bench/duet.
+
+setup() {
+	: "${TARE:?set TARE to the binary under test}"
+	BURN=$(dirname "$TARE")/tests/programs/burn
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
+}
+
+needs_root() {
+	if [ "$(id -u)" -ne 0 ]; then
+		[ "${TARE_TEST_REQUIRE:-0}" != 1 ] || return 1
+		skip "needs root"
+	fi
+}
+
+none_left() {
+	if pgrep -f "$1"; then return 1; fi
+}
+
+words() {
+	tr -s ' \n' ' ' <<<"$output"
+}
+
+# bats test_tags=alone,long
+@test "duet: finds that twice the work is about twice the time, and stops by itself" {
+	run "$TARE" duet --max-time 20s -n one -n two "$BURN inc 40000000" "$BURN inc 80000000"
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" =~ ^"two ".*"one" ]]
+	[[ "$(words)" == *"at once"* || "$(words)" == *"in turns on CPU"* ]]
+	ratio=$("$TARE" show --json last | jq '.verdicts[0].ratio')
+	jq -en "$ratio > 1.5 and $ratio < 2.6"
+	# the shorter one was started again while the longer one went on
+	[ "$("$TARE" sql --tsv 'SELECT count(*) FROM duet_part WHERE repeat > 0' | tail -1)" -gt 0 ]
+	while IFS= read -r line; do [ "${#line}" -le 80 ]; done <<<"$output"
+}
+
+# bats test_tags=long
+@test "duet: a program that waits is compared as a whole, by elapsed time" {
+	run "$TARE" duet --max-time 15s "sleep 0.02" "sleep 0.04"
+	[ "$status" -eq 0 ]
+	[[ "$(words)" == *"sleep 0.04 "*"compared by elapsed time, because 'sleep 0.0"*"waits"* ]]
+	[ "$("$TARE" show --json last | jq -r .way)" = whole ]
+}
+
+# bats test_tags=long
+@test "duet: programs that use several CPUs take turns by the freezer, which leaves nothing behind" {
+	needs_root
+	[ "$(nproc)" -gt 1 ] || skip "one CPU only"
+	cat >many <<-END
+		#!/bin/sh
+		for i in 1 2 3 4; do $BURN inc 20000000 & done
+		wait
+	END
+	chmod +x many
+	run "$TARE" duet -v --pairs 4 --max-time 30s ./many ./many
+	[ "$status" -eq 0 ]
+	[[ "$(words)" == *"one frozen while the other ran"* ]]
+	[[ "$(words)" == *"CPUs at once"* ]]
+	mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
+	[ -z "$(find "$mount" -maxdepth 1 -name 'tare-*')" ]
+}
+
+# bats test_tags=long
+@test "duet: killed, it leaves nothing frozen and no group behind" {
+	needs_root
+	"$TARE" duet --how freezer --max-time 60s "$BURN inc 4000000001" "$BURN inc 4000000002" &
+	pid=$!
+	for _ in $(seq 100); do
+		pgrep -f "inc 4000000002" >/dev/null && break
+		sleep 0.1
+	done
+	# until both are at it: the first comes alone before
+	sleep 1
+	kill -9 $pid
+	wait $pid || true
+	for _ in $(seq 50); do
+		pgrep -f "inc 400000000[12]" >/dev/null || break
+		sleep 0.1
+	done
+	none_left "inc 400000000[12]"
+	mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
+	[ -z "$(find "$mount" -maxdepth 1 -name "tare-$pid")" ]
+}
+
+# bats test_tags=long
+@test "duet: interrupted, it keeps the pairs so far" {
+	timeout -s TERM 4 "$TARE" duet --precision 0.0001% --max-time 60s "$BURN inc 10000000" \
+		"$BURN inc 11000000" >out 2>err || code=$?
+	[ "$code" = 124 ] # timeout's own: tare ended by its signal
+	grep -q interrupted err
+	[ "$("$TARE" sql --tsv "SELECT status FROM runs" | tail -1)" = interrupted ]
+	[ "$("$TARE" show --json last | jq '.verdicts[0].pairs')" -gt 2 ]
+	none_left "inc 1[01]000000\$"
+}
+
+@test "duet: one that fails, one that is missing, one that never ends" {
+	run "$TARE" duet true false
+	[ "$status" -eq 4 ]
+	[[ "$output" == *"'false' ended with exit code 1"* ]]
+	run "$TARE" duet true no-such-command
+	[ "$status" -eq 2 ]
+	run "$TARE" duet --time-limit 200ms "sleep 0.01" "sleep 1000"
+	[ "$status" -eq 4 ]
+	[[ "$output" == *"'sleep 1000' did not end in time"* ]]
+	none_left "sleep 1000"
+	run "$TARE" duet --max-time 500ms "sleep 1001" "sleep 1001"
+	[ "$status" -eq 4 ]
+	[[ "$output" == *"raise --max-time"* ]]
+	# nothing of all that is kept
+	run "$TARE" list
+	[[ "$output" != *complete* ]]
+}
+
+@test "duet: failures may be wanted" {
+	run "$TARE" duet -i --pairs 4 --max-time 10s false false
+	[ "$status" -eq 0 ]
+}
+
+@test "duet: bad input has exit code 2" {
+	for bad in "true" "--max-time 0s true true" "--period 1us true true" "--turn 1us true true" \
+		"--cpu 4095 true true" "--how nonsense true true" "--build make true true" \
+		"--git HEAD true true" "--precision 0 true true"; do
+		# shellcheck disable=SC2086
+		run "$TARE" duet $bad
+		[ "$status" -eq 2 ] || { echo "$bad: $status $output" && return 1; }
+	done
+	run "$TARE" time --duet --trace true true
+	[ "$status" -eq 2 ]
+	[ ! -e lab.db ]
+}
+
+# bats test_tags=long
+@test "duet: time --duet is the same, and several go against the first" {
+	run "$TARE" time --duet -N -r 4 -n a -n b -n c "$BURN inc 1000000" "$BURN inc 1000000" "$BURN inc 4000000"
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" == "Against a "* ]]
+	[[ "$output" == *"the reference"* ]]
+	[ "$("$TARE" show --json last | jq '.verdicts | length')" = 2 ]
+}
+
+# bats test_tags=alone,long
+@test "duet: --fail-if-slower has three ends" {
+	run "$TARE" duet --max-time 20s --fail-if-slower 10% "$BURN inc 20000000" "$BURN inc 40000000"
+	[ "$status" -eq 1 ]
+	[[ "${lines[0]}" == "Slower: "* ]]
+	run "$TARE" duet --max-time 20s --fail-if-slower 90% "$BURN inc 20000000" "$BURN inc 20000000"
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" == "Not slower: "* ]]
+	# one pair is never enough to be sure
+	run "$TARE" duet --pairs 1 --fail-if-slower 1% "$BURN inc 20000000" "$BURN inc 20000000"
+	[ "$status" -eq 5 ]
+}
+
+# bats test_tags=long
+@test "duet: without privileges it compares all the same, and says what is lost" {
+	needs_root
+	home=$(mktemp -d /tmp/tare-home.XXXXXX)
+	cp "$TARE" "$BURN" "$home"
+	chown -R 65534:65534 "$home"
+	run setpriv --reuid 65534 --regid 65534 --clear-groups env -C "$home" HOME="$home" TARE_LAB="$home/lab.db" \
+		./tare duet --how scheduler --pairs 4 --max-time 20s "./burn inc 20000000" "./burn inc 60000000"
+	rm -rf "$home"
+	[ "$status" -eq 0 ]
+	[[ "$(words)" == *"needs root"* ]]
+	[[ "$(words)" == *"Without root nothing can make the two alternate at exact times"* ]]
+}
+
+# bats test_tags=long
+@test "duet: a command that changes its own CPU or leaves a daemon behind is measured, and said" {
+	needs_root
+	cat >daemon <<-END
+		#!/bin/sh
+		sleep 1002 &
+		$BURN inc 10000000
+	END
+	chmod +x daemon
+	run "$TARE" duet --pairs 2 --max-time 30s ./daemon ./daemon
+	[ "$status" -eq 0 ]
+	none_left "sleep 1002"
+	[ "$(nproc)" -gt 1 ] || skip "one CPU only"
+	run "$TARE" duet --how scheduler --pairs 4 --max-time 30s "taskset -c 0 $BURN inc 100000000" \
+		"taskset -c 1 $BURN inc 100000000"
+	[ "$status" -eq 0 ]
+	[[ "$(words)" == *"hardly took turns"* ]]
+}
+
+# bats test_tags=long
+@test "duet: --git builds two revisions, compares them and removes them" {
+	git init -q repo && cd repo
+	git config user.email tester@localhost
+	git config user.name tester
+	printf 'all:\n\tcp %s prog\n' "$BURN" >Makefile
+	echo 10000000 >n
+	printf '#!/bin/sh\nexec ./prog inc "$(cat n)"\n' >go
+	chmod +x go
+	git add . && git commit -qm first
+	echo 30000000 >n
+	git commit -qam second
+	run "$TARE" duet --git HEAD~1..HEAD --build make --fail-if-slower 10% --max-time 20s \
+		--export-markdown ../summary.md -- ./go
+	[ "$status" -eq 1 ]
+	[[ "${lines[0]}" == "Slower: $(git rev-parse --short HEAD) "* ]]
+	grep -q '^| ' ../summary.md
+	[ "$(git worktree list | wc -l)" = 1 ]
+	run "$TARE" duet --git HEAD~1..HEAD --build 'echo broken; false' -- ./go
+	[ "$status" -eq 4 ]
+	[[ "$output" == *"failed: broken"* ]]
+	run "$TARE" duet --git nothing..HEAD -- ./go
+	[ "$status" -eq 2 ]
+	[ "$(git worktree list | wc -l)" = 1 ]
+}
+
+@test "duet: --json has the schema's members, and the CSV a row per execution" {
+	run "$TARE" duet --json --pairs 4 --max-time 10s --export-csv parts.csv true true
+	[ "$status" -eq 0 ]
+	jq -e '.verdicts[0].ratio > 0 and (.parts | length) > 6' <<<"$output"
+	[ "$(wc -l <parts.csv)" -gt 6 ]
+}
