@@ -167,7 +167,7 @@ words() {
 	[[ "$(words)" == *"Without root nothing can make the two alternate at exact times"* ]]
 }
 
-# bats test_tags=long
+# bats test_tags=alone,long
 @test "duet: a command that changes its own CPU or leaves a daemon behind is measured, and said" {
 	needs_root
 	cat >daemon <<-END
@@ -180,8 +180,8 @@ words() {
 	[ "$status" -eq 0 ]
 	none_left "sleep 1002"
 	[ "$(nproc)" -gt 1 ] || skip "one CPU only"
-	run "$TARE" duet --how scheduler --pairs 4 --max-time 30s "taskset -c 0 $BURN inc 100000000" \
-		"taskset -c 1 $BURN inc 100000000"
+	run "$TARE" duet --how scheduler --pairs 4 --max-time 30s "taskset -c 0 $BURN inc 400000000" \
+		"taskset -c 1 $BURN inc 400000000"
 	[ "$status" -eq 0 ]
 	[[ "$(words)" == *"hardly took turns"* ]]
 }
