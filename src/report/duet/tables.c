@@ -92,6 +92,12 @@ void duet_markdown(const struct duet_view *v, struct strbuf *out)
 		return;
 	array_each(s, &v->result->verdicts)
 		put_verdict(v, s, out);
+	for (size_t i = 0; duet_lettered(v->duet) && i < v->duet->sides.count; i++) {
+		FREED char *shown = display_copy(v->duet->sides.items[i].name);
+		strbuf_printf(out, "%s- %c: ", i ? "" : "\n", (int)('A' + i));
+		put_escaped(shown, out);
+		strbuf_putc(out, '\n');
+	}
 	strbuf_putc(out, '\n');
 	put_sides(v, out);
 	SCOPED(strbuf_release) struct strbuf text = { 0 };

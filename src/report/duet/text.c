@@ -40,6 +40,21 @@ static const char *gate_colour(enum duet_gate g)
 	return g == DUET_GATE_SLOWER ? RED : g == DUET_GATE_NOT_SLOWER ? GREEN : YELLOW;
 }
 
+/* Who A and B are. */
+static void put_letters(const struct duet *d, const struct style *style, struct strbuf *out)
+{
+	for (size_t i = 0; duet_lettered(d) && i < d->sides.count; i++) {
+		FREED char *shown = display_copy(d->sides.items[i].name);
+		char first[8];
+		snprintf(first, sizeof first, "  %c: ", (int)('A' + i));
+		put_paragraph(
+			out,
+			&(struct paragraph){
+				.width = style->width, .indent = 5, .lines = 3, .first = first },
+			shown);
+	}
+}
+
 static void put_two(const struct duet_view *v, const struct style *style, struct strbuf *out)
 {
 	const struct duet_verdict *s = &v->result->verdicts.items[0];
@@ -350,6 +365,7 @@ void duet_text(const struct duet_view *v, const struct style *given, bool detail
 		put_two(v, &style, out);
 	else
 		put_several(v, &style, out);
+	put_letters(v->duet, &style, out);
 	SCOPED(strbuf_release) struct strbuf way = { 0 }, left = { 0 };
 	duet_way_sentence(v, &way);
 	put_wrapped(out, &style, "  ", 2, "%s", strbuf_text(&way));
@@ -413,6 +429,12 @@ void duet_compare_text(const struct duet_view *views, size_t count, const struct
 		strbuf_putc(out, '\n');
 		duet_pool_sentence(&views[0], pool, &words);
 		put_wrapped(out, &style, "", 0, "%s", strbuf_text(&words));
+	}
+	for (size_t i = 0; i < (pool ? 1 : count); i++) {
+		if (!duet_lettered(views[i].duet))
+			continue;
+		strbuf_printf(out, "Run %lld:\n", (long long)views[i].run->id);
+		put_letters(views[i].duet, &style, out);
 	}
 	style_finish(&style, out, from);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* Beyond these a multiple reads better than a percentage. */
 #define MULTIPLE_BELOW 0.75
 #define MULTIPLE_ABOVE 1.5
@@ -20,12 +22,21 @@ static int decimals_for(double width)
 	return decimals < 0 ? 0 : decimals > DECIMALS_MOST ? DECIMALS_MOST : decimals;
 }
 
+/* As many more that an end beside 1 does not read as 1, where the interval is without it. */
+static int decimals_apart(int decimals, double low, double high, double times)
+{
+	double off = times * (low > 1 ? low - 1 : high < 1 ? 1 - high : 1);
+	while (decimals < DECIMALS_MOST && off < 0.5 * pow(10, -decimals))
+		decimals++;
+	return decimals;
+}
+
 struct duet_figures duet_figures_of(double ratio, double low, double high)
 {
 	struct duet_figures f = { .change = "not known", .ratio = "-" };
 	if (isnan(ratio))
 		return f;
-	int d = decimals_for(high - low);
+	int d = decimals_apart(decimals_for(high - low), low, high, 1);
 	d = d < 2 ? 2 : d;
 	snprintf(f.ratio, sizeof f.ratio, "%.*f" NO_BREAK "[%.*f," NO_BREAK "%.*f]", d, ratio, d,
 		 low, d, high);
@@ -40,7 +51,7 @@ struct duet_figures duet_figures_of(double ratio, double low, double high)
 	} else {
 		const bool faster = ratio < 1;
 		double ends[2] = { faster ? 1 - high : low - 1, faster ? 1 - low : high - 1 };
-		d = decimals_for(100 * (high - low));
+		d = decimals_apart(decimals_for(100 * (high - low)), low, high, 100);
 		snprintf(f.change, sizeof f.change, "%.*f" NO_BREAK "%% %s", d,
 			 100 * fabs(ratio - 1), faster ? "faster" : "slower");
 		snprintf(f.interval, sizeof f.interval, "[%.*f," NO_BREAK "%.*f]" NO_BREAK "%%", d,
@@ -58,10 +69,26 @@ const char *duet_change(const char *other, const char *base, const struct duet_f
 	return strbuf_text(out);
 }
 
+#define LETTERS 26
+
+bool duet_lettered(const struct duet *d)
+{
+	bool is = false;
+	array_each(side, &d->sides) {
+		FREED char *shown = display_copy(side->name);
+		is |= text_width(shown) > DUET_NAME;
+	}
+	return is && d->sides.count <= LETTERS;
+}
+
 char *duet_name(const struct duet *d, size_t side)
 {
-	FREED char *shown = display_copy(d->sides.items[side].name);
 	struct strbuf out = { 0 };
+	if (duet_lettered(d)) {
+		strbuf_putc(&out, (char)('A' + side));
+		return strbuf_detach(&out);
+	}
+	FREED char *shown = display_copy(d->sides.items[side].name);
 	put_fitted(&out, shown, DUET_NAME);
 	return strbuf_detach(&out);
 }

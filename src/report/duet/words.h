@@ -18,7 +18,10 @@ struct duet_figures duet_figures_of(double ratio, double low, double high);
 const char *duet_change(const char *other, const char *base, const struct duet_figures *f,
 			struct strbuf *out);
 
-/* On one line, cut to DUET_NAME columns; the caller frees it. */
+/* Whether a name is too long for a sentence. Then the sides are called A, B, ...: cut, two commands
+ * that differ in an argument would look alike. */
+bool duet_lettered(const struct duet *d);
+/* The name on one line, or the letter; the caller frees it. */
 char *duet_name(const struct duet *d, size_t side);
 
 /* The interval on an axis of `columns` columns from log_low to log_high: "  ├──•──┤ │  ". */

@@ -22,7 +22,9 @@ function interval(value: number | null, low: number | null, high: number | null)
   return `${text} [${low.toFixed(decimals)}, ${high.toFixed(decimals)}]`;
 }
 const ratioText = (v: DuetVerdict): string => interval(v.ratio, v.ratio_low, v.ratio_high);
-const nameOf = (d: Duet, side: number): string => short(d.sides[side]?.name ?? `side ${side}`, NAME);
+const LONGEST = 40; // longer names are letters, as in the sentences of tare
+const lettered = (d: Duet): boolean => d.sides.length <= 26 && d.sides.some((s) => (s.name ?? '').length > LONGEST);
+const nameOf = (d: Duet, side: number): string => (lettered(d) ? String.fromCharCode(65 + side) : short(d.sides[side]?.name ?? `side ${side}`, NAME));
 const percentOff = (ratio: number | null): string => (ratio === null ? format.DASH : `${ratio >= 1 ? '+' : '−'}${format.percent(Math.abs(ratio - 1))}`);
 
 function colourOf(theme: Theme, end: DuetVerdict['end']): string {
@@ -35,6 +37,7 @@ function answers(d: Duet): HTMLElement {
     ...d.verdicts.flatMap((v) => [
       v.gate_sentence ? h('p', { class: `verdict ${v.gate === 'slower' ? 'bad' : v.gate === 'not slower' ? 'ok' : ''}` }, h('strong', {}, foreign(v.gate_sentence, 400))) : null,
       h('p', { class: 'verdict' }, v.gate_sentence ? foreign(v.sentence, 400) : h('strong', {}, foreign(v.sentence, 400)))]),
+    ...(lettered(d) ? d.sides.map((side, i) => h('p', {}, `${nameOf(d, i)}: `, h('code', {}, foreign(side.name ?? '', 300)))) : []),
     h('p', { class: 'muted' }, foreign(d.sentence, 1000)),
     h('p', { class: 'muted' }, 'The interval is of this run: how much the ratio varies from run to run is not in it. Several duets of the same two on one page are taken together.'));
 }
