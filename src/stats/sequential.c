@@ -1,0 +1,102 @@
+#include "stats/sequential.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+/* Where the grid ends after a look that cannot stop: 1e-15 of a normal distribution is outside. */
+#define UNBOUNDED 8.0
+/* Beyond this many standard deviations of a step nothing arrives. */
+#define REACH 9.0
+#define SQRT_2PI 2.5066282746310002
+
+/* The least step, in spacings of the grid: below, the sums over it would no longer be integrals. */
+#define LEAST_STEP 0.7
+
+static double upper_tail(double z)
+{
+	return 0.5 * erfc(z / M_SQRT2);
+}
+
+void sequential_begin(struct sequential *s, double alpha)
+{
+	*s = (struct sequential){ .alpha = alpha };
+}
+
+static double spacing(const struct sequential *s)
+{
+	return 2 * s->bound / (SEQUENTIAL_POINTS - 1);
+}
+
+/* Simpson's weights, times the density */
+static double mass(const struct sequential *s, size_t i)
+{
+	double weight = i == 0 || i == SEQUENTIAL_POINTS - 1 ? 1 : i % 2 ? 4 : 2;
+	return weight * spacing(s) / 3 * s->density[i];
+}
+
+/* The probability that no look ended the path so far, and that this one finds it beyond +-bound. */
+static double crossing(const struct sequential *s, double bound, double step)
+{
+	if (s->bound <= 0)
+		return 2 * upper_tail(bound / step);
+	double sum = 0;
+	for (size_t i = 0; i < SEQUENTIAL_POINTS; i++) {
+		double z = (bound - (-s->bound + spacing(s) * (double)i)) / step;
+		if (z < REACH)
+			sum += mass(s, i) * upper_tail(z);
+	}
+	return 2 * sum; /* the density is symmetric */
+}
+
+static double bound_that_crosses(const struct sequential *s, double share, double step,
+				 double deviation)
+{
+	double low = 0, high = UNBOUNDED * deviation;
+	if (share <= 0 || crossing(s, high, step) >= share)
+		return high;
+	for (int i = 0; i < 50; i++) {
+		double middle = (low + high) / 2;
+		*(crossing(s, middle, step) > share ? &low : &high) = middle;
+	}
+	return high;
+}
+
+/* Moves the density by one step, and cuts it at the new bound. */
+static void advance(struct sequential *s, double bound, double step)
+{
+	struct sequential from = *s;
+	s->bound = bound;
+	for (size_t i = 0; i < SEQUENTIAL_POINTS; i++) {
+		double at = -bound + spacing(s) * (double)i, sum = 0;
+		if (from.bound <= 0) {
+			sum = exp(-at * at / (2 * step * step));
+		} else {
+			double width = spacing(&from);
+			double first = ceil((at - REACH * step + from.bound) / width);
+			double last = floor((at + REACH * step + from.bound) / width);
+			size_t begin = first > 0 ? (size_t)first : 0;
+			for (size_t j = begin; j < SEQUENTIAL_POINTS && (double)j <= last; j++) {
+				double z = (at - (-from.bound + width * (double)j)) / step;
+				sum += mass(&from, j) * exp(-z * z / 2);
+			}
+		}
+		s->density[i] = sum / (step * SQRT_2PI);
+	}
+}
+
+double sequential_look(struct sequential *s, double information, double spent)
+{
+	double step = information > s->information ? sqrt(information - s->information) : 0;
+	if (step <= LEAST_STEP * spacing(s))
+		return 0;
+	double deviation = sqrt(information);
+	double bound =
+		bound_that_crosses(s, s->alpha * (fmin(spent, 1) - s->spent), step, deviation);
+	bool stops = spent > s->spent;
+	advance(s, bound, step);
+	s->information = information;
+	if (!stops)
+		return 0;
+	s->spent = fmin(spent, 1);
+	return 2 * upper_tail(bound / deviation);
+}
