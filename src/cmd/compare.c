@@ -1,8 +1,11 @@
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/view.h"
+#include "report/core/format.h"
+#include "run/find.h"
 
 struct compare_options {
 	struct lab_access *lab;
@@ -10,27 +13,59 @@ struct compare_options {
 	double slower;
 };
 
-static void add_row(struct table *t, const struct loaded_run *l, enum emp_measure m,
+/* The runs of one operand: they follow each other in the list. */
+struct side {
+	size_t first, count;
+};
+typedef ARRAY(struct side) side_list;
+
+static double mean_of(const struct loaded_run *l, size_t count, enum emp_measure m, size_t *n)
+{
+	double mean = 0;
+	*n = 0;
+	for (size_t i = 0; i < count; i++) {
+		mean += l[i].result.kept[m].mean / (double)count;
+		*n += l[i].result.kept[m].n;
+	}
+	return mean;
+}
+
+static void add_row(struct table *t, const struct loaded_run *l, size_t count, enum emp_measure m,
 		    const struct emp_comparison *c)
 {
+	size_t n;
+	double mean = mean_of(l, count, m, &n);
 	table_add_count(t, l->run.id);
+	table_add_count(t, (int64_t)count);
 	table_add_text(t, l->run.name);
 	table_add_text(t, emp_measure_names[m]);
-	table_add_count(t, (int64_t)l->result.kept[m].n);
-	table_add_number(t, l->result.kept[m].mean);
+	table_add_count(t, (int64_t)n);
+	table_add_number(t, mean);
 	table_add_number(t, c ? c->ratio : 1);
 	table_add_number(t, c ? c->ratio_low : NAN);
 	table_add_number(t, c ? c->ratio_high : NAN);
 	table_add_number(t, c ? c->p : NAN);
 }
 
+static void put_note(bool single, struct strbuf *out)
+{
+	const struct paragraph p = { .width = (size_t)cmd_columns(), .first = "" };
+	if (single)
+		put_paragraph(
+			out, &p,
+			"The variation between runs is not in the interval: give several runs "
+			"of each, as in 3,5,7 4,6,8.");
+}
+
 /* The exit code, or -1. */
-static int compare(const loaded_list *list, const struct compare_options *o, struct error *err)
+static int compare(const loaded_list *list, const side_list *sides, const struct compare_options *o,
+		   struct error *err)
 {
 	static const enum table_format formats[] = { TABLE_TEXT, TABLE_JSON, TABLE_CSV,
 						     TABLE_MARKDOWN };
 	static const struct column columns[] = {
 		{ "run", "Run", COLUMN_COUNT },
+		{ "runs", "Runs", COLUMN_COUNT, .spare = 4 },
 		{ "name", "Name", COLUMN_TEXT, .code = true },
 		{ "measure", "Measure", COLUMN_TEXT, .spare = 2 },
 		{ "executions", "n", COLUMN_COUNT, .spare = 3 },
@@ -43,21 +78,28 @@ static int compare(const loaded_list *list, const struct compare_options *o, str
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	SCOPED(strbuf_release) struct strbuf words = { 0 };
 	int code = EXIT_DONE;
-	const struct loaded_run *base = &list->items[0];
-	for (size_t i = 1; i < list->count && code >= 0; i++) {
+	const struct side *first = sides->items;
+	const struct loaded_run *base = &list->items[first->first];
+	bool single = first->count == 1;
+	for (size_t i = 1; i < sides->count && code >= 0; i++) {
+		const struct side *side = &sides->items[i];
+		const struct loaded_run *other = &list->items[side->first];
 		struct run_comparison c;
-		if (loaded_compare(base, &list->items[i], compared_measures[o->measure], &c, err)) {
+		if (loaded_compare_sides(base, first->count, other, side->count,
+					 compared_measures[o->measure], &c, err)) {
 			code = -1;
 			break;
 		}
 		if (i == 1)
-			add_row(t, base, c.measure, NULL);
-		add_row(t, &list->items[i], c.measure, &c.result);
-		put_comparison(base, &list->items[i], &c, &words);
+			add_row(t, base, first->count, c.measure, NULL);
+		add_row(t, other, side->count, c.measure, &c.result);
+		put_comparison(base, other, &c, &words);
+		single |= side->count == 1;
 		if (o->slower >= 0 && cmd_judge_slower(&c, o->slower))
 			code = EXIT_CHECK;
 	}
 	if (code >= 0) {
+		put_note(single, &words);
 		cmd_print_table(t, formats[o->format]);
 		if (formats[o->format] == TABLE_TEXT)
 			printf("\n%s", strbuf_text(&words));
@@ -66,17 +108,48 @@ static int compare(const loaded_list *list, const struct compare_options *o, str
 	return code;
 }
 
+/* A run, or several with commas between them. A name may have a comma itself. */
+static int load_side(struct lab *lab, const char *text, loaded_list *list, side_list *sides,
+		     struct error *err)
+{
+	struct side side = { .first = list->count };
+	struct error not_one = ERROR_INIT;
+	int64_t id;
+	int failed = 0;
+	if (!strchr(text, ',') || !run_find(lab, text, LAB_OF(SUBJECT_COMMAND), &id, &not_one)) {
+		failed = run_find(lab, text, LAB_OF(SUBJECT_COMMAND), &id, err) ||
+			 loaded_add(list, lab, id, NULL, err);
+	} else {
+		FREED char *names = xstrdup(text);
+		char *rest = NULL;
+		for (char *name = strtok_r(names, ",", &rest); name && !failed;
+		     name = strtok_r(NULL, ",", &rest))
+			failed = run_find(lab, name, LAB_OF(SUBJECT_COMMAND), &id, err) ||
+				 loaded_add(list, lab, id, NULL, err);
+	}
+	side.count = list->count - side.first;
+	if (!failed && !side.count)
+		return error_set(err, EXIT_USAGE, "compare: '%s' names no run", text);
+	array_push(sides, side);
+	return failed;
+}
+
 static int run(void *options, const struct cmd_args *args, struct error *err)
 {
 	const struct compare_options *o = options;
 	loaded_list list = { 0 };
+	side_list sides = { 0 };
 	if (args->operands.count < 2) {
 		error_set(err, EXIT_USAGE, "compare: needs two runs or more");
 		return error_hint(err, "'tare list' shows them");
 	}
-	int code = cmd_load_runs(o->lab, &args->operands, false, NULL, &list, err)
-			   ? -1
-			   : compare(&list, o, err);
+	struct lab *lab = lab_access_open(o->lab, err);
+	int code = lab ? 0 : -1;
+	for (size_t i = 0; i < args->operands.count && !code; i++)
+		code = load_side(lab, args->operands.items[i], &list, &sides, err);
+	if (!code)
+		code = compare(&list, &sides, o, err);
+	array_release(&sides);
 	loaded_release(&list);
 	return code;
 }
@@ -96,6 +169,7 @@ int cmd_compare(struct lab_access *lab, int argc, char **argv)
 	};
 	return cmd_run(
 		"tare compare [OPTIONS] BASE RUN...",
-		"Ratio of the means with an interval, and a p-value, against the first run.\n",
+		"Ratio of the means with an interval, and a p-value, against the first run. Several runs\n"
+		"of one thing are joined by commas, as in 3,5,7.\n",
 		specs, argc, argv, run, &o);
 }

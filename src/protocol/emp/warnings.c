@@ -184,7 +184,7 @@ static void warn_of_outliers(struct context *c)
 	bool slow_first = false;
 	if (et->n_all >= 5) {
 		struct summary rest;
-		summarise(et->all + 1, et->n_all - 1, &rest);
+		summarise_unordered(et->all + 1, et->n_all - 1, &rest);
 		double first = et->all[0], excess = first - rest.median;
 		slow_first = first > rest.max && excess > FIRST_SIGMAS * MAD_TO_SIGMA * rest.mad &&
 			     excess > OUTLIER_MATTERS * rest.median;

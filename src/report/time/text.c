@@ -43,6 +43,11 @@ static void mean_row(const struct summary *s, const struct scale *scale, struct 
 	}
 	format_time(s->stddev, scale, b);
 	snprintf(row->left, sizeof row->left, "%.70s ± %.70s", a, b);
+	if (s->error.too_few) {
+		snprintf(row->right, sizeof row->right, "too few to say: about %zu needed",
+			 s->error.needed);
+		return;
+	}
 	format_figure(s->ci_low, scale, a);
 	format_figure(s->ci_high, scale, b);
 	snprintf(row->right, sizeof row->right, "95%% [%.60s, %.60s] %s", a, b, scale->unit);
