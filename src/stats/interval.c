@@ -11,7 +11,7 @@
 #define SEEN_FROM 5	  /* below, dependence cannot be seen */
 #define CORRECTED_FROM 10 /* below, the corrections for small n stay those of ten */
 #define BIAS 4.0	  /* the estimate of dependence is too small by about 4 / n of it */
-#define CAUTION 2.0	  /* times sqrt(1 - dependence^2) / n, added to it */
+#define CAUTION 2.2	  /* times sqrt(1 - dependence^2) / n, added to it */
 #define DEPENDENCE_MIN (-0.3)
 #define DEPENDENCE_MAX 0.99
 #define LEAST_BLOCKS 16	  /* that a variance is taken from */
