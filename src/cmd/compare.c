@@ -30,13 +30,12 @@ static double mean_of(const struct loaded_run *l, size_t count, enum emp_measure
 	return mean;
 }
 
-static void add_row(struct table *t, const struct loaded_run *l, size_t count, enum emp_measure m,
-		    const struct emp_comparison *c)
+static void add_row(struct table *t, const struct loaded_run *l, size_t count, bool clusters,
+		    enum emp_measure m, const struct emp_comparison *c)
 {
 	size_t n;
 	double mean = mean_of(l, count, m, &n);
 	table_add_count(t, l->run.id);
-	table_add_count(t, (int64_t)count);
 	table_add_text(t, l->run.name);
 	table_add_text(t, emp_measure_names[m]);
 	table_add_count(t, (int64_t)n);
@@ -45,6 +44,8 @@ static void add_row(struct table *t, const struct loaded_run *l, size_t count, e
 	table_add_number(t, c ? c->ratio_low : NAN);
 	table_add_number(t, c ? c->ratio_high : NAN);
 	table_add_number(t, c ? c->p : NAN);
+	if (clusters)
+		table_add_count(t, (int64_t)count);
 }
 
 static void put_note(bool single, struct strbuf *out)
@@ -65,7 +66,6 @@ static int compare(const loaded_list *list, const side_list *sides, const struct
 						     TABLE_MARKDOWN };
 	static const struct column columns[] = {
 		{ "run", "Run", COLUMN_COUNT },
-		{ "runs", "Runs", COLUMN_COUNT, .spare = 4 },
 		{ "name", "Name", COLUMN_TEXT, .code = true },
 		{ "measure", "Measure", COLUMN_TEXT, .spare = 2 },
 		{ "executions", "n", COLUMN_COUNT, .spare = 3 },
@@ -74,8 +74,12 @@ static int compare(const loaded_list *list, const side_list *sides, const struct
 		{ "ratio_low", "95% low", COLUMN_RATIO },
 		{ "ratio_high", "high", COLUMN_RATIO },
 		{ "p", "p", COLUMN_REAL, .spare = 1 },
+		{ "runs", "Runs", COLUMN_COUNT,
+		  .spare = 4 }, /* people see it if it says something */
 	};
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	bool people = formats[o->format] == TABLE_TEXT || formats[o->format] == TABLE_MARKDOWN;
+	bool clusters = !people || list->count > sides->count;
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns - !clusters);
 	SCOPED(strbuf_release) struct strbuf words = { 0 };
 	int code = EXIT_DONE;
 	const struct side *first = sides->items;
@@ -91,8 +95,8 @@ static int compare(const loaded_list *list, const side_list *sides, const struct
 			break;
 		}
 		if (i == 1)
-			add_row(t, base, first->count, c.measure, NULL);
-		add_row(t, other, side->count, c.measure, &c.result);
+			add_row(t, base, first->count, clusters, c.measure, NULL);
+		add_row(t, other, side->count, clusters, c.measure, &c.result);
 		put_comparison(base, other, &c, &words);
 		single |= side->count == 1;
 		if (o->slower >= 0 && cmd_judge_slower(&c, o->slower))
@@ -131,7 +135,7 @@ static int load_side(struct lab *lab, const char *text, loaded_list *list, side_
 	if (!failed && !side.count)
 		return error_set(err, EXIT_USAGE, "compare: '%s' names no run", text);
 	array_push(sides, side);
-	return failed;
+	return failed ? -1 : 0;
 }
 
 static int run(void *options, const struct cmd_args *args, struct error *err)

@@ -8,7 +8,7 @@
 #include "base/array.h"
 
 /* The constants were chosen by simulation (docs/decisions/029). */
-#define SEEN_FROM 5	  /* below, dependence cannot be seen */
+#define SEEN_FROM 8	  /* below, dependence cannot be seen */
 #define CORRECTED_FROM 10 /* below, the corrections for small n stay those of ten */
 #define BIAS 4.0	  /* the estimate of dependence is too small by about 4 / n of it */
 #define CAUTION 2.2	  /* times sqrt(1 - dependence^2) / n, added to it */
@@ -17,7 +17,10 @@
 #define LEAST_BLOCKS 16	  /* that a variance is taken from */
 #define BLOCKS_MATTER 3.0 /* divided by sqrt(blocks): how much more variance convinces */
 #define SKEW_USED 0.6	  /* of the sample's skewness */
+#define SKEW_MOST 0.5	  /* of skewness times t / sqrt(n) */
 #define KERNEL_WIDTH 0.86 /* times n^(-1/3) sigma: the width of what counts as near a bound */
+/* (1 - p) d > 2 d sqrt(p (1 - p)): so far from the mean is a group with a share below p */
+#define KEPT_FROM 0.2
 #define EFFECTIVE_WANTED 10.0
 #define NEEDED_DEPENDENCE_MAX 0.9 /* a handful cannot tell 0.9 from 0.99 */
 
@@ -128,7 +131,7 @@ static double unskewed(double t, double skewness, double effective)
 {
 	double scaled = t / sqrt(effective);
 	/* beyond this the expansion that it rests on says nothing */
-	double most = 1 / fmax(fabs(scaled), 0.5);
+	double most = SKEW_MOST / fmax(fabs(scaled), SKEW_MOST);
 	double a = fmin(fmax(SKEW_USED * skewness, -most), most);
 	if (fabs(a) < 1e-6)
 		return t;
@@ -194,4 +197,33 @@ void trimmed_influence(const double *judged, const double *x, size_t n, double l
 	}
 	for (size_t i = 0; i < n; i++)
 		out[i] += kept_mean - off;
+}
+
+/* side: 1 for what is above the bound, -1 for what is below. */
+static bool group_is_undecided(const double *judged, size_t n, double bound, double sigma, int side)
+{
+	double nearest = INFINITY, farthest = -INFINITY, kept = -INFINITY;
+	size_t count = 0;
+	for (size_t i = 0; i < n; i++) {
+		double beyond = side * (judged[i] - bound);
+		if (beyond <= 0) {
+			kept = fmax(kept, beyond);
+			continue;
+		}
+		nearest = fmin(nearest, beyond);
+		farthest = fmax(farthest, beyond);
+		count++;
+	}
+	double gap = nearest - kept;
+	if (count < 2 || gap < sigma || gap < farthest - nearest)
+		return false;
+	/* the share of the group, with Jeffreys' prior */
+	return gsl_cdf_beta_Q(KEPT_FROM, (double)count + 0.5, (double)(n - count) + 0.5) > 0.025;
+}
+
+bool trimming_is_undecided(const double *judged, size_t n, double low, double high)
+{
+	double sigma = (high - low) / 4;
+	return group_is_undecided(judged, n, high, sigma, 1) ||
+	       group_is_undecided(judged, n, low, sigma, -1);
 }

@@ -38,4 +38,9 @@ void mean_interval(double mean, const struct mean_error *e, double level, double
 void trimmed_influence(const double *judged, const double *x, size_t n, double low, double high,
 		       double *out);
 
+/* Whether what rule II keeps hangs on chance: it dropped a group that stands apart, close together,
+ * and may in truth be frequent enough to be kept. The rule keeps a group from a share of one in
+ * five on. A single value is an outlier, not a group. */
+bool trimming_is_undecided(const double *judged, size_t n, double low, double high);
+
 #endif

@@ -66,6 +66,13 @@ void summarise_kept(const double *kept, size_t n, const double *influence, size_
 	out->error.effective = fmin(out->error.effective, (double)n);
 }
 
+void summary_refuse(struct summary *s, size_t needed)
+{
+	s->error.too_few = true;
+	s->error.needed = needed > s->error.needed ? needed : s->error.needed;
+	s->ci_low = s->ci_high = NAN;
+}
+
 void summarise_runs(const struct summary *runs, size_t count, struct summary *out)
 {
 	if (count == 1) {

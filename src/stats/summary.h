@@ -32,6 +32,9 @@ void summarise_unordered(const double *x, size_t n, struct summary *out);
 void summarise_kept(const double *kept, size_t n, const double *influence, size_t n_all,
 		    struct summary *out);
 
+/* Takes the interval away, because about `needed` values would be needed for one. */
+void summary_refuse(struct summary *s, size_t needed);
+
 /* Of several runs of one thing: `mean` is the mean of their means, and its error comes from how
  * much these differ, so it has the variation between runs. Only n (the sum), mean, ci_* and error
  * are set. One run: as it is. */

@@ -129,6 +129,8 @@ static void summarise_trimmed(const struct run *run, const struct execution *exe
 	size_t n_kept, n;
 	double *judged = emp_collect(run, executions, r, r->headline, true, &n);
 	double *influence = xmalloc(n * sizeof *influence);
+	r->outside.undecided =
+		trimming_is_undecided(judged, n, r->outside.low_ns, r->outside.high_ns);
 	for (enum emp_measure m = 0; m < EMP_MEASURES; m++) {
 		double *kept = emp_collect(run, executions, r, m, false, &n_kept);
 		double *all = emp_collect(run, executions, r, m, true, &n);
@@ -136,6 +138,8 @@ static void summarise_trimmed(const struct run *run, const struct execution *exe
 			trimmed_influence(judged, all, n, r->outside.low_ns, r->outside.high_ns,
 					  influence);
 		summarise_kept(kept, n_kept, influence, n, &r->kept[m]);
+		if (r->outside.undecided && n_kept)
+			summary_refuse(&r->kept[m], 2 * n);
 		xfree(kept);
 		xfree(all);
 	}
@@ -273,7 +277,7 @@ static size_t drop_outside(const struct run *run, const struct execution *execut
 		return 0;
 	size_t dropped = 0;
 	double low = s->mean - 2 * s->stddev, high = s->mean + 2 * s->stddev;
-	r->outside = (struct emp_bounds){ true, low, high };
+	r->outside = (struct emp_bounds){ .applied = true, .low_ns = low, .high_ns = high };
 	const struct execution *base = usual(run, executions, r);
 	for (size_t i = 0; i < r->count; i++) {
 		struct emp_verdict *v = &r->verdicts[i];

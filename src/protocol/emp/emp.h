@@ -83,6 +83,8 @@ struct emp_cutoffs {
 struct emp_bounds {
 	bool applied; /* otherwise the others are 0: not wanted, or too few or too equal values */
 	double low_ns, high_ns;
+	bool undecided; /* a group was dropped that may be too frequent for it, so the kept mean has
+			   no interval (trimming_is_undecided()) */
 };
 
 struct emp_result {

@@ -308,13 +308,21 @@ static void warn_of_no_interval(struct context *c)
 {
 	for (size_t i = 0; i < c->series_count; i++) {
 		const struct series *s = &c->series[i];
-		if (!s->kept->error.too_few || is_said(c, "autocorrelated") || is_said(c, "drift"))
+		bool group = c->r->outside.undecided;
+		if (!s->kept->error.too_few ||
+		    (!group && (is_said(c, "autocorrelated") || is_said(c, "drift"))))
 			continue;
 		struct emp_warning *w = add(c, "few");
-		say(w->text,
-		    "one %s may tell about the next, and %zu executions are too few to say how "
-		    "well the mean is known",
-		    emp_label(s->m), s->n);
+		if (group)
+			say(w->text,
+			    "rule II dropped executions that stand apart as a group: %zu are too "
+			    "few to say whether they are outliers or a second way to run",
+			    s->n_all);
+		else
+			say(w->text,
+			    "one %s may tell about the next, and %zu executions are too few to say "
+			    "how well the mean is known",
+			    emp_label(s->m), s->n);
 		say(w->remedy, "--runs %zu", s->kept->error.needed);
 		return;
 	}

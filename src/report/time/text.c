@@ -44,7 +44,7 @@ static void mean_row(const struct summary *s, const struct scale *scale, struct 
 	format_time(s->stddev, scale, b);
 	snprintf(row->left, sizeof row->left, "%.70s ± %.70s", a, b);
 	if (s->error.too_few) {
-		snprintf(row->right, sizeof row->right, "too few to say: about %zu needed",
+		snprintf(row->right, sizeof row->right, "too few: about %zu needed",
 			 s->error.needed);
 		return;
 	}
