@@ -180,13 +180,17 @@ void put_comparison(const struct loaded_run *base, const struct loaded_run *othe
 const enum emp_measure compared_measures[5] = { EMP_MEASURES, EMP_ET, EMP_PT_NET, EMP_PT_EXEC,
 						EMP_PT_TICK };
 
+/* With fewer on a side, a check could hardly ever fail. */
+#define LEAST_CHECKED 4
+
 bool cmd_judge_slower(const struct run_comparison *c, double share)
 {
-	if (!isfinite(c->result.p)) {
+	const struct emp_comparison *r = &c->result;
+	if (!isfinite(r->p) || r->n_a < LEAST_CHECKED || r->n_b < LEAST_CHECKED) {
 		fputs("tare: too few executions to tell whether it is slower\n", stderr);
 		return true;
 	}
-	if (!c->result.significant || c->result.ratio <= 1 + share)
+	if (!r->significant || r->ratio <= 1 + share)
 		return false;
 	fprintf(stderr, "tare: slower by more than %g %%\n", share * 100);
 	return true;

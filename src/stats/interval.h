@@ -13,7 +13,8 @@ enum sample_order {
 
 /* How far a mean may be off. */
 struct mean_error {
-	double error;	   /* the standard error of the mean, dependence included; 0 for n < 2 */
+	double error;	   /* the standard error of the mean, dependence included; 0 for n < 2. If
+			      too_few, a cautious guess, or infinite */
 	double df;	   /* the degrees of freedom of `error` */
 	double effective;  /* as many independent values would tell as much; at most n */
 	double dependence; /* of a value on the one before it, -1 to 1, corrected for its bias */

@@ -69,6 +69,7 @@ void summarise_kept(const double *kept, size_t n, const double *influence, size_
 void summary_refuse(struct summary *s, size_t needed)
 {
 	s->error.too_few = true;
+	s->error.error = INFINITY;
 	s->error.needed = needed > s->error.needed ? needed : s->error.needed;
 	s->ci_low = s->ci_high = NAN;
 }
@@ -101,17 +102,14 @@ void ratio_of_summaries(const struct summary *a, const struct summary *b, struct
 	if (!a->n || !b->n)
 		return;
 	out->ratio = a->mean > 0 ? b->mean / a->mean : b->mean > 0 ? INFINITY : 1;
-	if (a->error.too_few || b->error.too_few || a->n < 2 || b->n < 2)
+	double of_a = pow(a->error.error / a->mean, 2), of_b = pow(b->error.error / b->mean, 2);
+	bool nothing = !(a->mean > 0) || !(b->mean > 0);
+	if (a->n < 2 || b->n < 2 || (!nothing && !isfinite(of_a + of_b)))
 		return;
 	out->low = out->high = out->ratio;
-	out->p = 1;
-	if (!(a->mean > 0) || !(b->mean > 0))
+	out->p = nothing || a->mean == b->mean ? 1 : 0;
+	if (nothing || of_a + of_b <= 0)
 		return;
-	double of_a = pow(a->error.error / a->mean, 2), of_b = pow(b->error.error / b->mean, 2);
-	if (of_a + of_b <= 0) {
-		out->p = a->mean == b->mean ? 1 : 0; /* all equal on both sides */
-		return;
-	}
 	/* Welch and Satterthwaite */
 	double df = pow(of_a + of_b, 2) / ((of_a > 0 ? of_a * of_a / a->error.df : 0) +
 					   (of_b > 0 ? of_b * of_b / b->error.df : 0));
@@ -119,4 +117,8 @@ void ratio_of_summaries(const struct summary *a, const struct summary *b, struct
 	out->low = out->ratio * exp(-t * error);
 	out->high = out->ratio * exp(t * error);
 	out->p = fmin(2 * gsl_cdf_tdist_Q(fabs(log(out->ratio)) / error, df), 1);
+	/* with too few the error is a cautious guess: it can show a difference, but not that there
+	 * is none */
+	if ((a->error.too_few || b->error.too_few) && !(out->p < LEVEL))
+		out->low = out->high = out->p = NAN;
 }

@@ -43,9 +43,9 @@ void summarise_runs(const struct summary *runs, size_t count, struct summary *ou
 /* mean(b) / mean(a) with its 95 % interval, from Welch's test of the logarithms of the means (the
  * delta method), whose error and degrees of freedom allow for dependence and trimming. p < 0.05
  * exactly if the interval does not contain 1. Both means must not be negative. Everything is NaN if
- * one is empty; low, high and p are NaN if one has a single value, or too few for the dependence
- * seen. The ratio is infinite if only mean(a) is 0, and 1 if both
- * are. */
+ * one is empty; low, high and p are NaN if one has a single value, or has too few for the
+ * dependence seen and they do not differ by far more than that dependence could explain. The ratio
+ * is infinite if only mean(a) is 0, and 1 if both are. */
 struct mean_ratio {
 	double ratio, low, high, p;
 };

@@ -358,7 +358,9 @@ void emp_compare(const struct summary *a, const struct summary *b, struct emp_co
 		.ratio_high = ratio.high,
 		.p = ratio.p,
 		.test = "Welch's t of the log ratio",
-		.needed = needed_a > needed_b ? needed_a : needed_b,
+		.needed = isfinite(ratio.p)	? 0
+			  : needed_a > needed_b ? needed_a
+						: needed_b,
 		.significant = ratio.p < 0.05,
 	};
 }

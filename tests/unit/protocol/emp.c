@@ -747,12 +747,18 @@ static void a_comparison_of_too_few_that_depend_on_each_other_says_so(void **sta
 {
 	(void)state;
 	const double rising[] = { 100, 101, 102, 103, 104, 105, 106, 107, 108, 109 };
-	const double mixed[] = { 154, 150, 152, 155, 151, 153, 152, 150, 154, 151 };
+	const double mixed[] = { 114, 110, 112, 115, 111, 113, 112, 110, 114, 111 };
+	double many[10];
 	struct emp_comparison c;
 	compare(rising, 10, mixed, 10, &c);
 	assert_true(c.needed > 20);
 	assert_true(isnan(c.p) && isnan(c.ratio_low) && !c.significant);
-	assert_true(c.ratio > 1.4);
+	assert_true(c.ratio > 1.05);
+	/* no dependence explains a factor of a hundred */
+	for (size_t i = 0; i < 10; i++)
+		many[i] = 100 * mixed[i];
+	compare(rising, 10, many, 10, &c);
+	assert_true(c.significant && c.needed == 0 && c.ratio_low > 1);
 }
 
 /* Equal runs differ "significantly" at most about once in twenty, and exactly where the interval
