@@ -173,7 +173,7 @@ int cmd_compare(struct lab_access *lab, int argc, char **argv)
 	};
 	return cmd_run(
 		"tare compare [OPTIONS] BASE RUN...",
-		"Ratio of the means with an interval, and a p-value, against the first run. Several runs\n"
-		"of one thing are joined by commas, as in 3,5,7.\n",
+		"Ratio of the means with an interval, and a p-value, against the first run.\n"
+		"Several runs of one thing are joined by commas, as in 3,5,7.\n",
 		specs, argc, argv, run, &o);
 }

@@ -22,8 +22,8 @@ int loaded_find_execution(const struct loaded_run *l, const char *command, const
  * returns -1 with EXIT_ENVIRONMENT. */
 int loaded_no_ledger(const struct loaded_run *l, size_t only, struct error *err);
 
-/* "'b' is 1.25 times slower than 'a' in process time (exec): ..." base and other are the first of as
- * many runs as the comparison has on each side. */
+/* "'b' is 1.25 times slower than 'a' in process time (exec): ..." base and other are the first of
+ * as many runs as the comparison has on each side. */
 void comparison_sentence(const struct loaded_run *base, const struct loaded_run *other,
 			 const struct run_comparison *c, struct strbuf *out);
 /* Like comparison_sentence(), in lines that fit the terminal. */
