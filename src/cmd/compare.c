@@ -54,8 +54,7 @@ static void put_note(bool single, struct strbuf *out)
 	if (single)
 		put_paragraph(
 			out, &p,
-			"The variation between runs is not in the interval: give several runs "
-			"of each, as in 3,5,7 4,6,8.");
+			"Variation between runs is not in the interval: give several, as 3,5,7 4,6,8.");
 }
 
 /* The exit code, or -1. */
