@@ -17,7 +17,6 @@ struct compare_options {
 struct side {
 	size_t first, count;
 };
-typedef ARRAY(struct side) side_list;
 
 static double mean_of(const struct loaded_run *l, size_t count, enum emp_measure m, size_t *n)
 {
@@ -58,8 +57,8 @@ static void put_note(bool single, struct strbuf *out)
 }
 
 /* The exit code, or -1. */
-static int compare(const loaded_list *list, const side_list *sides, const struct compare_options *o,
-		   struct error *err)
+static int compare(const loaded_list *list, const struct side *sides, size_t count,
+		   const struct compare_options *o, struct error *err)
 {
 	static const enum table_format formats[] = { TABLE_TEXT, TABLE_JSON, TABLE_CSV,
 						     TABLE_MARKDOWN };
@@ -77,15 +76,15 @@ static int compare(const loaded_list *list, const side_list *sides, const struct
 		  .spare = 4 }, /* people see it if it says something */
 	};
 	bool people = formats[o->format] == TABLE_TEXT || formats[o->format] == TABLE_MARKDOWN;
-	bool clusters = !people || list->count > sides->count;
+	bool clusters = !people || list->count > count;
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns - !clusters);
 	SCOPED(strbuf_release) struct strbuf words = { 0 };
 	int code = EXIT_DONE;
-	const struct side *first = sides->items;
+	const struct side *first = &sides[0];
 	const struct loaded_run *base = &list->items[first->first];
 	bool single = first->count == 1;
-	for (size_t i = 1; i < sides->count && code >= 0; i++) {
-		const struct side *side = &sides->items[i];
+	for (size_t i = 1; i < count && code >= 0; i++) {
+		const struct side *side = &sides[i];
 		const struct loaded_run *other = &list->items[side->first];
 		struct run_comparison c;
 		if (loaded_compare_sides(base, first->count, other, side->count,
@@ -112,10 +111,10 @@ static int compare(const loaded_list *list, const side_list *sides, const struct
 }
 
 /* A run, or several with commas between them. A name may have a comma itself. */
-static int load_side(struct lab *lab, const char *text, loaded_list *list, side_list *sides,
+static int load_side(struct lab *lab, const char *text, loaded_list *list, struct side *side,
 		     struct error *err)
 {
-	struct side side = { .first = list->count };
+	*side = (struct side){ .first = list->count };
 	struct error not_one = ERROR_INIT;
 	int64_t id;
 	int failed = 0;
@@ -130,10 +129,9 @@ static int load_side(struct lab *lab, const char *text, loaded_list *list, side_
 			failed = run_find(lab, name, LAB_OF(SUBJECT_COMMAND), &id, err) ||
 				 loaded_add(list, lab, id, NULL, err);
 	}
-	side.count = list->count - side.first;
-	if (!failed && !side.count)
+	side->count = list->count - side->first;
+	if (!failed && !side->count)
 		return error_set(err, EXIT_USAGE, "compare: '%s' names no run", text);
-	array_push(sides, side);
 	return failed ? -1 : 0;
 }
 
@@ -141,18 +139,17 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 {
 	const struct compare_options *o = options;
 	loaded_list list = { 0 };
-	side_list sides = { 0 };
 	if (args->operands.count < 2) {
 		error_set(err, EXIT_USAGE, "compare: needs two runs or more");
 		return error_hint(err, "'tare list' shows them");
 	}
+	FREED struct side *sides = xcalloc(args->operands.count, sizeof *sides);
 	struct lab *lab = lab_access_open(o->lab, err);
 	int code = lab ? 0 : -1;
 	for (size_t i = 0; i < args->operands.count && !code; i++)
-		code = load_side(lab, args->operands.items[i], &list, &sides, err);
+		code = load_side(lab, args->operands.items[i], &list, &sides[i], err);
 	if (!code)
-		code = compare(&list, &sides, o, err);
-	array_release(&sides);
+		code = compare(&list, sides, args->operands.count, o, err);
 	loaded_release(&list);
 	return code;
 }

@@ -132,8 +132,8 @@ void comparison_sentence(const struct loaded_run *base, const struct loaded_run 
 		strbuf_puts(out, " and ");
 		put_side(base, r->runs_a, out);
 		strbuf_printf(out,
-			      " in %s: ratio %.4f, but one execution depends on the next, and "
-			      "there are too few (%zu against %zu): about %zu are needed",
+			      " in %s: ratio %.4f, but there are too few executions to say whether "
+			      "that is chance (%zu against %zu): about %zu are needed",
 			      loaded_measure_words(c->measure), r->ratio, r->n_b, r->n_a,
 			      r->needed);
 		return;

@@ -102,7 +102,7 @@ static void an_interval_is_not_wider_than_it_must_be(void **state)
 			missed += s.ci_low > 10 || s.ci_high < 10;
 			width += (s.ci_high - s.ci_low) / RUNS;
 		}
-		assert_true(missed >= 0.01 * RUNS);
+		assert_true((double)missed >= 0.01 * RUNS);
 		assert_true(width < 1.25 * 2 * 1.96 / sqrt((double)n));
 	}
 }
@@ -161,8 +161,9 @@ static void several_runs_have_the_variation_between_them_in_their_interval(void 
 		ratio_of_summaries(&each[0][0], &each[1][0], &ratio);
 		naive += ratio.p < 0.05;
 	}
-	assert_true(different <= 0.08 * RUNS);
-	assert_true(naive > 0.2 * RUNS); /* which is why one run each says that it has it not */
+	assert_true((double)different <= 0.08 * RUNS);
+	assert_true((double)naive >
+		    0.2 * RUNS); /* which is why one run each says that it has it not */
 }
 
 static void a_precision_is_reached_when_the_mean_is_known_so_well(void **state)
