@@ -110,6 +110,20 @@ static int compare(const loaded_list *list, const struct side *sides, size_t cou
 	return code;
 }
 
+static int load_one(struct lab *lab, const char *name, loaded_list *list, const struct side *side,
+		    struct error *err)
+{
+	int64_t id;
+	if (run_find(lab, name, LAB_OF(SUBJECT_COMMAND), &id, err))
+		return -1;
+	/* twice the same run would look like two runs that agree */
+	for (size_t i = side->first; i < list->count; i++)
+		if (list->items[i].run.id == id)
+			return error_set(err, EXIT_USAGE, "compare: run %lld is named twice",
+					 (long long)id);
+	return loaded_add(list, lab, id, NULL, err);
+}
+
 /* A run, or several with commas between them. A name may have a comma itself. */
 static int load_side(struct lab *lab, const char *text, loaded_list *list, struct side *side,
 		     struct error *err)
@@ -119,15 +133,13 @@ static int load_side(struct lab *lab, const char *text, loaded_list *list, struc
 	int64_t id;
 	int failed = 0;
 	if (!strchr(text, ',') || !run_find(lab, text, LAB_OF(SUBJECT_COMMAND), &id, &not_one)) {
-		failed = run_find(lab, text, LAB_OF(SUBJECT_COMMAND), &id, err) ||
-			 loaded_add(list, lab, id, NULL, err);
+		failed = load_one(lab, text, list, side, err);
 	} else {
 		FREED char *names = xstrdup(text);
 		char *rest = NULL;
 		for (char *name = strtok_r(names, ",", &rest); name && !failed;
 		     name = strtok_r(NULL, ",", &rest))
-			failed = run_find(lab, name, LAB_OF(SUBJECT_COMMAND), &id, err) ||
-				 loaded_add(list, lab, id, NULL, err);
+			failed = load_one(lab, name, list, side, err);
 	}
 	side->count = list->count - side->first;
 	if (!failed && !side->count)

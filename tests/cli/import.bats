@@ -70,6 +70,9 @@ scattered() {
 	[[ "$text" == *"No difference shown between 'x-b1' (runs 4, 5, 6) and 'x-a1' (runs 1, 2, 3)"* ]]
 	[[ "$text" == *" against 120 executions"* && "$text" != *"Variation between runs"* ]]
 	"$TARE" compare -f json 1,2,3 4 | jq -e '.[0].runs == 3 and .[1].runs == 1 and .[1].ratio_low < .[1].ratio'
+	run "$TARE" compare 1,2,1 4
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"run 1 is named twice"* ]]
 	run "$TARE" compare 1,nonesuch 4
 	[ "$status" -eq 2 ]
 	[[ "$output" == *nonesuch* ]]
