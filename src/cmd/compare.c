@@ -1,9 +1,11 @@
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/duets.h"
 #include "cmd/view.h"
+#include "report/core/format.h"
 #include "run/find.h"
 
 struct compare_options {
@@ -14,22 +16,52 @@ struct compare_options {
 
 static const enum table_format formats[] = { TABLE_TEXT, TABLE_JSON, TABLE_CSV, TABLE_MARKDOWN };
 
-static void add_row(struct table *t, const struct loaded_run *l, enum emp_measure m,
-		    const struct emp_comparison *c)
+/* The runs of one operand: they follow each other in the list. */
+struct side {
+	size_t first, count;
+};
+
+static double mean_of(const struct loaded_run *l, size_t count, enum emp_measure m, size_t *n)
 {
+	double mean = 0;
+	*n = 0;
+	for (size_t i = 0; i < count; i++) {
+		mean += l[i].result.kept[m].mean / (double)count;
+		*n += l[i].result.kept[m].n;
+	}
+	return mean;
+}
+
+static void add_row(struct table *t, const struct loaded_run *l, size_t count, bool clusters,
+		    enum emp_measure m, const struct emp_comparison *c)
+{
+	size_t n;
+	double mean = mean_of(l, count, m, &n);
 	table_add_count(t, l->run.id);
 	table_add_text(t, l->run.name);
 	table_add_text(t, emp_measure_names[m]);
-	table_add_count(t, (int64_t)l->result.kept[m].n);
-	table_add_number(t, l->result.kept[m].mean);
+	table_add_count(t, (int64_t)n);
+	table_add_number(t, mean);
 	table_add_number(t, c ? c->ratio : 1);
 	table_add_number(t, c ? c->ratio_low : NAN);
 	table_add_number(t, c ? c->ratio_high : NAN);
 	table_add_number(t, c ? c->p : NAN);
+	if (clusters)
+		table_add_count(t, (int64_t)count);
+}
+
+static void put_note(bool single, struct strbuf *out)
+{
+	const struct paragraph p = { .width = (size_t)cmd_columns(), .first = "" };
+	if (single)
+		put_paragraph(
+			out, &p,
+			"Variation between runs is not in the interval: give several, as 3,5,7 4,6,8.");
 }
 
 /* The exit code, or -1. */
-static int compare(const loaded_list *list, const struct compare_options *o, struct error *err)
+static int compare(const loaded_list *list, const struct side *sides, size_t count,
+		   const struct compare_options *o, struct error *err)
 {
 	static const struct column columns[] = {
 		{ "run", "Run", COLUMN_COUNT },
@@ -41,25 +73,36 @@ static int compare(const loaded_list *list, const struct compare_options *o, str
 		{ "ratio_low", "95% low", COLUMN_RATIO },
 		{ "ratio_high", "high", COLUMN_RATIO },
 		{ "p", "p", COLUMN_REAL, .spare = 1 },
+		{ "runs", "Runs", COLUMN_COUNT,
+		  .spare = 4 }, /* people see it if it says something */
 	};
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	bool people = formats[o->format] == TABLE_TEXT || formats[o->format] == TABLE_MARKDOWN;
+	bool clusters = !people || list->count > count;
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns - !clusters);
 	SCOPED(strbuf_release) struct strbuf words = { 0 };
 	int code = EXIT_DONE;
-	const struct loaded_run *base = &list->items[0];
-	for (size_t i = 1; i < list->count && code >= 0; i++) {
+	const struct side *first = &sides[0];
+	const struct loaded_run *base = &list->items[first->first];
+	bool single = first->count == 1;
+	for (size_t i = 1; i < count && code >= 0; i++) {
+		const struct side *side = &sides[i];
+		const struct loaded_run *other = &list->items[side->first];
 		struct run_comparison c;
-		if (loaded_compare(base, &list->items[i], compared_measures[o->measure], &c, err)) {
+		if (loaded_compare_sides(base, first->count, other, side->count,
+					 compared_measures[o->measure], &c, err)) {
 			code = -1;
 			break;
 		}
 		if (i == 1)
-			add_row(t, base, c.measure, NULL);
-		add_row(t, &list->items[i], c.measure, &c.result);
-		put_comparison(base, &list->items[i], &c, &words);
+			add_row(t, base, first->count, clusters, c.measure, NULL);
+		add_row(t, other, side->count, clusters, c.measure, &c.result);
+		put_comparison(base, other, &c, &words);
+		single |= side->count == 1;
 		if (o->slower >= 0 && cmd_judge_slower(&c, o->slower))
 			code = EXIT_CHECK;
 	}
 	if (code >= 0) {
+		put_note(single, &words);
 		cmd_print_table(t, formats[o->format]);
 		if (formats[o->format] == TABLE_TEXT)
 			printf("\n%s", strbuf_text(&words));
@@ -69,16 +112,15 @@ static int compare(const loaded_list *list, const struct compare_options *o, str
 }
 
 /* Loads the runs if the first one is a duet; then the others must be, too. */
-static int load_duets(const struct compare_options *o, const text_list *names, loaded_list *list,
-		      bool *duets, struct error *err)
+static int load_duets(struct lab *lab, const struct compare_options *o, const text_list *names,
+		      loaded_list *list, bool *duets, struct error *err)
 {
 	enum subject_kind kind;
 	int64_t id;
-	struct lab *lab = lab_access_open(o->lab, err);
-	if (!lab || run_find_any(lab, names->items[0],
-				 LAB_OF(SUBJECT_COMMAND) | LAB_OF(SUBJECT_DUET), &id, &kind, err))
-		return -1;
-	*duets = kind == SUBJECT_DUET;
+	struct error ignored = ERROR_INIT; /* it may be a list of runs */
+	*duets = !run_find_any(lab, names->items[0], LAB_OF(SUBJECT_COMMAND) | LAB_OF(SUBJECT_DUET),
+			       &id, &kind, &ignored) &&
+		 kind == SUBJECT_DUET;
 	if (*duets && o->measure)
 		return error_set(err, EXIT_USAGE, "compare: --measure is not for duets");
 	for (size_t i = 0; *duets && i < names->count; i++)
@@ -86,6 +128,43 @@ static int load_duets(const struct compare_options *o, const text_list *names, l
 		    loaded_add(list, lab, id, NULL, err))
 			return -1;
 	return 0;
+}
+
+static int load_one(struct lab *lab, const char *name, loaded_list *list, const struct side *side,
+		    struct error *err)
+{
+	int64_t id;
+	if (run_find(lab, name, LAB_OF(SUBJECT_COMMAND), &id, err))
+		return -1;
+	/* twice the same run would look like two runs that agree */
+	for (size_t i = side->first; i < list->count; i++)
+		if (list->items[i].run.id == id)
+			return error_set(err, EXIT_USAGE, "compare: run %lld is named twice",
+					 (long long)id);
+	return loaded_add(list, lab, id, NULL, err);
+}
+
+/* A run, or several with commas between them. A name may have a comma itself. */
+static int load_side(struct lab *lab, const char *text, loaded_list *list, struct side *side,
+		     struct error *err)
+{
+	*side = (struct side){ .first = list->count };
+	struct error not_one = ERROR_INIT;
+	int64_t id;
+	int failed = 0;
+	if (!strchr(text, ',') || !run_find(lab, text, LAB_OF(SUBJECT_COMMAND), &id, &not_one)) {
+		failed = load_one(lab, text, list, side, err);
+	} else {
+		FREED char *names = xstrdup(text);
+		char *rest = NULL;
+		for (char *name = strtok_r(names, ",", &rest); name && !failed;
+		     name = strtok_r(NULL, ",", &rest))
+			failed = load_one(lab, name, list, side, err);
+	}
+	side->count = list->count - side->first;
+	if (!failed && !side->count)
+		return error_set(err, EXIT_USAGE, "compare: '%s' names no run", text);
+	return failed ? -1 : 0;
 }
 
 static int run(void *options, const struct cmd_args *args, struct error *err)
@@ -97,13 +176,15 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 		return error_hint(err, "'tare list' shows them");
 	}
 	bool duets = false;
-	int code = load_duets(o, &args->operands, &list, &duets, err);
+	FREED struct side *sides = xcalloc(args->operands.count, sizeof *sides);
+	struct lab *lab = lab_access_open(o->lab, err);
+	int code = lab ? load_duets(lab, o, &args->operands, &list, &duets, err) : -1;
 	if (!code && duets)
 		code = compare_duets(&list, formats[o->format], o->slower);
-	else if (!code)
-		code = cmd_load_runs(o->lab, &args->operands, false, NULL, &list, err)
-			       ? -1
-			       : compare(&list, o, err);
+	for (size_t i = 0; !duets && i < args->operands.count && !code; i++)
+		code = load_side(lab, args->operands.items[i], &list, &sides[i], err);
+	if (!code && !duets)
+		code = compare(&list, sides, args->operands.count, o, err);
 	loaded_release(&list);
 	return code;
 }
@@ -123,7 +204,8 @@ int cmd_compare(struct lab_access *lab, int argc, char **argv)
 	};
 	return cmd_run(
 		"tare compare [OPTIONS] BASE RUN...",
-		"Ratio of the means with an interval, and a p-value, against the first run. Of\n"
-		"duets their ratios, and that of all together if they compare the same two.\n",
+		"Ratio of the means with an interval, and a p-value, against the first run.\n"
+		"Several runs of one thing are joined by commas, as in 3,5,7. Of duets: their\n"
+		"ratios, and that of all together if they compare the same two.\n",
 		specs, argc, argv, run, &o);
 }

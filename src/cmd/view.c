@@ -1,6 +1,7 @@
 #include "cmd/view.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -118,28 +119,56 @@ struct duet_view loaded_duet(const struct loaded_run *l)
 				   .result = &l->duet_result };
 }
 
+/* "'name' (run 3)", "'name' (runs 3, 5, 8)" */
+static void put_side(const struct loaded_run *runs, size_t count, struct strbuf *out)
+{
+	char name[64];
+	text_display(runs->run.name, name, sizeof name);
+	strbuf_printf(out, "'%s' (%s", name, count > 1 ? "runs" : "run");
+	for (size_t i = 0; i < count; i++)
+		strbuf_printf(out, "%s %lld", i ? "," : "", (long long)runs[i].run.id);
+	strbuf_putc(out, ')');
+}
+
 void comparison_sentence(const struct loaded_run *base, const struct loaded_run *other,
 			 const struct run_comparison *c, struct strbuf *out)
 {
-	char a[64], b[64];
 	const struct emp_comparison *r = &c->result;
-	text_display(base->run.name, a, sizeof a);
-	text_display(other->run.name, b, sizeof b);
-	if (!r->significant)
+	if (r->needed) {
+		strbuf_puts(out, "No comparison can be made of ");
+		put_side(other, r->runs_b, out);
+		strbuf_puts(out, " and ");
+		put_side(base, r->runs_a, out);
 		strbuf_printf(out,
-			      "No difference shown between '%s' (run %lld) and '%s' (run %lld)", b,
-			      (long long)other->run.id, a, (long long)base->run.id);
-	else
-		strbuf_printf(out, "'%s' (run %lld) is %.3f times %s than '%s' (run %lld)", b,
-			      (long long)other->run.id, r->ratio >= 1 ? r->ratio : 1 / r->ratio,
-			      r->ratio >= 1 ? "slower" : "faster", a, (long long)base->run.id);
-	strbuf_printf(out, " in %s: ratio %.4f, 95%% interval %.4f to %.4f, ",
-		      loaded_measure_words(c->measure), r->ratio, r->ratio_low, r->ratio_high);
-	if (r->p < 0.0001)
-		strbuf_puts(out, "p < 0.0001");
-	else
-		strbuf_printf(out, "p = %.4f", r->p);
-	strbuf_printf(out, " (%s, %zu against %zu executions)", r->test, r->n_b, r->n_a);
+			      " in %s: ratio %.4f, but there are too few executions to say whether "
+			      "that is chance (%zu against %zu): about %zu are needed",
+			      loaded_measure_words(c->measure), r->ratio, r->n_b, r->n_a,
+			      r->needed);
+		return;
+	}
+	if (!r->significant) {
+		strbuf_puts(out, "No difference shown between ");
+		put_side(other, r->runs_b, out);
+		strbuf_puts(out, " and ");
+	} else {
+		put_side(other, r->runs_b, out);
+		strbuf_printf(out, " is %.3f times %s than ",
+			      r->ratio >= 1 ? r->ratio : 1 / r->ratio,
+			      r->ratio >= 1 ? "slower" : "faster");
+	}
+	put_side(base, r->runs_a, out);
+	strbuf_printf(out, " in %s: ratio %.4f, ", loaded_measure_words(c->measure), r->ratio);
+	if (isfinite(r->p)) {
+		strbuf_printf(out, "95%% interval %.4f to %.4f, ", r->ratio_low, r->ratio_high);
+		if (r->p < 0.0001)
+			strbuf_puts(out, "p < 0.0001");
+		else
+			strbuf_printf(out, "p = %.4f", r->p);
+		strbuf_printf(out, " (%s, %zu against %zu executions)", r->test, r->n_b, r->n_a);
+	} else {
+		strbuf_printf(out, "no interval of %zu against %zu execution%s", r->n_b, r->n_a,
+			      r->n_a == 1 ? "" : "s");
+	}
 	if (base->run.backend != other->run.backend)
 		strbuf_printf(
 			out,
@@ -159,22 +188,17 @@ void put_comparison(const struct loaded_run *base, const struct loaded_run *othe
 const enum emp_measure compared_measures[5] = { EMP_MEASURES, EMP_ET, EMP_PT_NET, EMP_PT_EXEC,
 						EMP_PT_TICK };
 
-/* Even if all of one side lay above all of the other, would p be below 0.05? */
-static bool is_decidable(const struct emp_comparison *r)
-{
-	double arrangements = 1;
-	for (size_t i = 1; i <= r->n_a && arrangements < 40; i++)
-		arrangements = arrangements * (double)(r->n_b + i) / (double)i;
-	return arrangements >= 40;
-}
+/* With fewer on a side, a check could hardly ever fail. */
+#define LEAST_CHECKED 4
 
 bool cmd_judge_slower(const struct run_comparison *c, double share)
 {
-	if (!is_decidable(&c->result)) {
+	const struct emp_comparison *r = &c->result;
+	if (!isfinite(r->p) || r->n_a < LEAST_CHECKED || r->n_b < LEAST_CHECKED) {
 		fputs("tare: too few executions to tell whether it is slower\n", stderr);
 		return true;
 	}
-	if (!c->result.significant || c->result.ratio <= 1 + share)
+	if (!r->significant || r->ratio <= 1 + share)
 		return false;
 	fprintf(stderr, "tare: slower by more than %g %%\n", share * 100);
 	return true;

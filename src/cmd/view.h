@@ -24,7 +24,8 @@ int loaded_find_execution(const struct loaded_run *l, const char *command, const
  * returns -1 with EXIT_ENVIRONMENT. */
 int loaded_no_ledger(const struct loaded_run *l, size_t only, struct error *err);
 
-/* "'b' is 1.25 times slower than 'a' in process time (exec): ..." */
+/* "'b' is 1.25 times slower than 'a' in process time (exec): ..." base and other are the first of
+ * as many runs as the comparison has on each side. */
 void comparison_sentence(const struct loaded_run *base, const struct loaded_run *other,
 			 const struct run_comparison *c, struct strbuf *out);
 /* Like comparison_sentence(), in lines that fit the terminal. */
@@ -35,7 +36,7 @@ void put_comparison(const struct loaded_run *base, const struct loaded_run *othe
 extern const enum emp_measure compared_measures[5];
 
 /* Returns true, and says so on stderr, if it is significantly slower by more than this share, or if
- * there are too few executions for any difference to be significant. */
+ * there are too few executions to tell. */
 bool cmd_judge_slower(const struct run_comparison *c, double share);
 
 /* Loads a run or, with whole_study, all runs of its command line. */

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "stats/summary.h"
+#include "stats/precision.h"
 
 #define PADDING_MAX 4096
 
@@ -18,6 +18,7 @@ struct progress_of {
 	uint64_t first_ns; /* one whole turn, hooks included */
 	double *values;	   /* headline of each execution, for the stop rule */
 	size_t value_count, value_capacity;
+	struct precision precision; /* the stop rule; zeroed before the first value */
 };
 
 struct plan_run {
@@ -109,13 +110,9 @@ static bool is_finished(const struct plan *plan, struct progress_of *of)
 		return of->done >= of->planned;
 	if (plan->max_runs && of->done >= plan->max_runs)
 		return true;
-	struct summary s;
-	/* the interval is resampled: after the 64th only every eighth execution is worth asking */
-	if (of->done < plan->min_runs || of->value_count < 3 ||
-	    (of->value_count > 64 && of->value_count % 8))
-		return false;
-	summarise(of->values, of->value_count, &s);
-	return s.mean > 0 && (s.ci_high - s.ci_low) / 2 <= plan->precision * s.mean;
+	if (!of->precision.next)
+		precision_begin(&of->precision, plan->precision, plan->min_runs, plan->max_runs);
+	return precision_reached(&of->precision, of->values, of->value_count);
 }
 
 void plan_set_output(struct launch *launch, const char *output)

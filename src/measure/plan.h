@@ -30,7 +30,8 @@ struct plan {
 	uint32_t runs;		     /* exactly this many; 0: by the rules below */
 	uint32_t min_runs, max_runs; /* max 0: no limit */
 	uint64_t min_time_ns;	     /* continue at least this long */
-	double precision; /* 0: none; or until the mean's 95 % interval is within ± this share */
+	double precision;	     /* 0: none; or until the mean is known to ± this share
+					(stats/precision.h);	    with a max_runs */
 	enum order order;
 	uint64_t seed; /* of ORDER_RANDOM and the environment padding */
 	bool pad_environment;

@@ -57,20 +57,33 @@ const char *loaded_measure_words(enum emp_measure m)
 	return words[m] ? words[m] : emp_measure_names[m];
 }
 
-static bool both_have(const struct loaded_run *a, const struct loaded_run *b, enum emp_measure m)
+static bool all_have(const struct loaded_run *runs, size_t count, enum emp_measure m)
 {
-	return a->result.present[m] && b->result.present[m] && a->result.kept[m].n &&
-	       b->result.kept[m].n;
+	for (size_t i = 0; i < count; i++)
+		if (!runs[i].result.present[m] || !runs[i].result.kept[m].n)
+			return false;
+	return true;
 }
 
-int loaded_compare(const struct loaded_run *base, const struct loaded_run *other,
-		   enum emp_measure measure, struct run_comparison *out, struct error *err)
+static void summarise_side(const struct loaded_run *runs, size_t count, enum emp_measure m,
+			   struct summary *out)
+{
+	FREED struct summary *each = xcalloc(count, sizeof *each);
+	for (size_t i = 0; i < count; i++)
+		each[i] = runs[i].result.kept[m];
+	summarise_runs(each, count, out);
+}
+
+int loaded_compare_sides(const struct loaded_run *base, size_t n_base,
+			 const struct loaded_run *other, size_t n_other, enum emp_measure measure,
+			 struct run_comparison *out, struct error *err)
 {
 	static const enum emp_measure best[] = { EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK, EMP_ET };
 	for (size_t i = 0; measure == EMP_MEASURES && i < sizeof best / sizeof *best; i++)
-		if (both_have(base, other, best[i]))
+		if (all_have(base, n_base, best[i]) && all_have(other, n_other, best[i]))
 			measure = best[i];
-	if (measure == EMP_MEASURES || !both_have(base, other, measure)) {
+	if (measure == EMP_MEASURES || !all_have(base, n_base, measure) ||
+	    !all_have(other, n_other, measure)) {
 		error_set(err, EXIT_USAGE, "run %lld and run %lld do not both have %s",
 			  (long long)base->run.id, (long long)other->run.id,
 			  measure == EMP_MEASURES ? "a measured execution"
@@ -78,14 +91,20 @@ int loaded_compare(const struct loaded_run *base, const struct loaded_run *other
 		return error_hint(err, "'tare show %lld' tells what it holds",
 				  (long long)other->run.id);
 	}
-	size_t n_a, n_b;
-	FREED double *a =
-		emp_values(&base->run, base->executions.items, &base->result, measure, &n_a);
-	FREED double *b =
-		emp_values(&other->run, other->executions.items, &other->result, measure, &n_b);
+	struct summary a, b;
+	summarise_side(base, n_base, measure, &a);
+	summarise_side(other, n_other, measure, &b);
 	out->measure = measure;
-	emp_compare(a, n_a, b, n_b, &out->result);
+	emp_compare(&a, &b, &out->result);
+	out->result.runs_a = n_base;
+	out->result.runs_b = n_other;
 	return 0;
+}
+
+int loaded_compare(const struct loaded_run *base, const struct loaded_run *other,
+		   enum emp_measure measure, struct run_comparison *out, struct error *err)
+{
+	return loaded_compare_sides(base, 1, other, 1, measure, out, err);
 }
 
 /* ---- noise ---- */

@@ -74,6 +74,11 @@ struct run_comparison {
 };
 int loaded_compare(const struct loaded_run *base, const struct loaded_run *other,
 		   enum emp_measure measure, struct run_comparison *out, struct error *err);
+/* Compares two sides of one or more runs each, which follow each other in memory. With several, the
+ * interval has the variation between the runs of a side (summarise_runs()). */
+int loaded_compare_sides(const struct loaded_run *base, size_t n_base,
+			 const struct loaded_run *other, size_t n_other, enum emp_measure measure,
+			 struct run_comparison *out, struct error *err);
 /* "process time (net)" */
 const char *loaded_measure_words(enum emp_measure m);
 

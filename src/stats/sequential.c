@@ -48,15 +48,30 @@ static double crossing(const struct sequential *s, double bound, double step)
 	return 2 * sum; /* the density is symmetric */
 }
 
+/* By false position on the logarithm, which is nearly straight (Dowell & Jarratt's Illinois). */
 static double bound_that_crosses(const struct sequential *s, double share, double step,
 				 double deviation)
 {
 	double low = 0, high = UNBOUNDED * deviation;
-	if (share <= 0 || crossing(s, high, step) >= share)
+	double last = share > 0 ? crossing(s, high, step) : 1;
+	if (share <= 0 || last >= share)
 		return high;
-	for (int i = 0; i < 50; i++) {
-		double middle = (low + high) / 2;
-		*(crossing(s, middle, step) > share ? &low : &high) = middle;
+	double at_low = log(crossing(s, low, step) / share);
+	double at_high = log(fmax(last, 1e-300) / share);
+	for (int i = 0; i < 60 && high - low > 1e-9 * deviation; i++) {
+		double middle = low + (high - low) * at_low / (at_low - at_high);
+		double at = log(fmax(crossing(s, middle, step), 1e-300) / share);
+		if (fabs(at) < 1e-9)
+			return middle;
+		if (at > 0) {
+			low = middle;
+			at_low = at;
+			at_high /= 2;
+		} else {
+			high = middle;
+			at_high = at;
+			at_low /= 2;
+		}
 	}
 	return high;
 }
@@ -66,7 +81,8 @@ static void advance(struct sequential *s, double bound, double step)
 {
 	struct sequential from = *s;
 	s->bound = bound;
-	for (size_t i = 0; i < SEQUENTIAL_POINTS; i++) {
+	/* the density is symmetric */
+	for (size_t i = 0; i <= SEQUENTIAL_POINTS / 2; i++) {
 		double at = -bound + spacing(s) * (double)i, sum = 0;
 		if (from.bound <= 0) {
 			sum = exp(-at * at / (2 * step * step));
@@ -80,7 +96,7 @@ static void advance(struct sequential *s, double bound, double step)
 				sum += mass(&from, j) * exp(-z * z / 2);
 			}
 		}
-		s->density[i] = sum / (step * SQRT_2PI);
+		s->density[i] = s->density[SEQUENTIAL_POINTS - 1 - i] = sum / (step * SQRT_2PI);
 	}
 }
 

@@ -7,51 +7,18 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "stats/random.h"
 
-#define RESAMPLES 2000
-/* Above this the t interval: the central limit theorem holds well enough, and the cost of
- * resampling, RESAMPLES * n, would be felt. */
-#define RESAMPLED_MAX 500
-/* Below this the t interval, too: what can be drawn again from a handful lies between its extremes,
- * and covers the mean far less often than 95 % of the time. */
-#define RESAMPLED_MIN 8
+#define LEVEL 0.05
 
-/* The order statistic that BCa puts in place of the z quantile (Efron 1987, JASA 82, eq. 2.3). */
-static size_t bca_index(double z, double bias, double acceleration)
+static void put_interval(struct summary *s, double least)
 {
-	double shifted = bias + z;
-	double slack = 1 - acceleration * shifted;
-	double adjusted = slack > 0 ? bias + shifted / slack : z;
-	double index = floor(gsl_cdf_ugaussian_P(adjusted) * RESAMPLES);
-	return (size_t)fmin(fmax(index, 0), RESAMPLES - 1);
+	mean_interval(s->mean, &s->error, LEVEL, &s->ci_low, &s->ci_high);
+	if (least >= 0 && s->ci_low < 0)
+		s->ci_low = 0;
 }
 
-static void bootstrap_interval(const double *sorted, struct summary *s)
-{
-	double means[RESAMPLES], below = 0, squares = 0, cubes = 0;
-	struct random r = { s->n };
-	random_stir(&r, sorted, s->n);
-	for (size_t i = 0; i < RESAMPLES; i++)
-		means[i] = random_mean(&r, sorted, s->n);
-	gsl_sort(means, 1, RESAMPLES);
-	/* how far the resampled means lie to one side of the mean, as a normal quantile */
-	for (size_t i = 0; i < RESAMPLES; i++)
-		below += means[i] < s->mean ? 1 : means[i] > s->mean ? 0 : 0.5;
-	double share = fmin(fmax(below / RESAMPLES, 0.5 / RESAMPLES), 1 - 0.5 / RESAMPLES);
-	double bias = gsl_cdf_ugaussian_Pinv(share), z = gsl_cdf_ugaussian_Pinv(0.975);
-	/* for a mean the jackknife's acceleration has this closed form (Efron 1987, eq. 6.6) */
-	for (size_t i = 0; i < s->n; i++) {
-		double d = sorted[i] - s->mean;
-		squares += d * d;
-		cubes += d * d * d;
-	}
-	double acceleration = cubes / (6 * pow(squares, 1.5));
-	s->ci_low = means[bca_index(-z, bias, acceleration)];
-	s->ci_high = means[bca_index(z, bias, acceleration)];
-}
-
-void summarise(const double *x, size_t n, struct summary *out)
+/* All but the interval. */
+static void describe(const double *x, size_t n, struct summary *out)
 {
 	*out = (struct summary){ .n = n };
 	if (!n)
@@ -65,17 +32,93 @@ void summarise(const double *x, size_t n, struct summary *out)
 	out->mad = gsl_stats_mad0(sorted, 1, n, work);
 	/* of the sorted numbers, so that their order changes no last digit */
 	out->mean = gsl_stats_mean(sorted, 1, n);
-	out->ci_low = out->ci_high = out->mean;
-	if (n > 1 && out->max > out->min) {
+	if (n > 1 && out->max > out->min)
 		out->stddev = gsl_stats_sd_m(sorted, 1, n, out->mean);
-		double t = gsl_cdf_tdist_Pinv(0.975, (double)n - 1);
-		out->ci_low -= t * out->stddev / sqrt((double)n);
-		out->ci_high += t * out->stddev / sqrt((double)n);
-		if (n <= RESAMPLED_MAX && n >= RESAMPLED_MIN)
-			bootstrap_interval(sorted, out);
-	}
 	if (out->mean != 0)
 		out->relative_error = out->stddev / out->mean;
 	xfree(sorted);
 	xfree(work);
+}
+
+/* `series` holds what the error of the mean is taken from. */
+static void summarise_by(const double *x, size_t n, const double *series, size_t length,
+			 enum sample_order order, struct summary *out)
+{
+	describe(x, n, out);
+	mean_error_of(series, length, order, &out->error);
+	put_interval(out, out->min);
+}
+
+void summarise(const double *x, size_t n, struct summary *out)
+{
+	summarise_by(x, n, x, n, SAMPLE_IN_ORDER, out);
+}
+
+void summarise_unordered(const double *x, size_t n, struct summary *out)
+{
+	summarise_by(x, n, x, n, SAMPLE_UNORDERED, out);
+}
+
+void summarise_kept(const double *kept, size_t n, const double *influence, size_t n_all,
+		    struct summary *out)
+{
+	summarise_by(kept, n, influence, n_all, SAMPLE_IN_ORDER, out);
+	out->error.effective = fmin(out->error.effective, (double)n);
+}
+
+void summary_refuse(struct summary *s, size_t needed)
+{
+	s->error.too_few = true;
+	s->error.error = INFINITY;
+	s->error.needed = needed > s->error.needed ? needed : s->error.needed;
+	s->ci_low = s->ci_high = NAN;
+}
+
+void summarise_runs(const struct summary *runs, size_t count, struct summary *out)
+{
+	if (count == 1) {
+		*out = runs[0];
+		return;
+	}
+	double within = 0, between = 0, number = (double)count;
+	*out = (struct summary){ 0 };
+	for (size_t i = 0; i < count; i++) {
+		out->n += runs[i].n;
+		out->mean += runs[i].mean / number;
+		within += runs[i].error.error * runs[i].error.error / number;
+	}
+	for (size_t i = 0; i < count; i++)
+		between += (runs[i].mean - out->mean) * (runs[i].mean - out->mean) / (number - 1);
+	/* two runs may agree by chance, but not more closely than their executions allow */
+	out->error = (struct mean_error){ .error = sqrt(fmax(between, within) / number),
+					  .df = number - 1,
+					  .effective = number };
+	put_interval(out, 0);
+}
+
+void ratio_of_summaries(const struct summary *a, const struct summary *b, struct mean_ratio *out)
+{
+	*out = (struct mean_ratio){ NAN, NAN, NAN, NAN };
+	if (!a->n || !b->n)
+		return;
+	out->ratio = a->mean > 0 ? b->mean / a->mean : b->mean > 0 ? INFINITY : 1;
+	double of_a = pow(a->error.error / a->mean, 2), of_b = pow(b->error.error / b->mean, 2);
+	bool nothing = !(a->mean > 0) || !(b->mean > 0);
+	if (a->n < 2 || b->n < 2 || (!nothing && !isfinite(of_a + of_b)))
+		return;
+	out->low = out->high = out->ratio;
+	out->p = nothing || a->mean == b->mean ? 1 : 0;
+	if (nothing || of_a + of_b <= 0)
+		return;
+	/* Welch and Satterthwaite */
+	double df = pow(of_a + of_b, 2) / ((of_a > 0 ? of_a * of_a / a->error.df : 0) +
+					   (of_b > 0 ? of_b * of_b / b->error.df : 0));
+	double error = sqrt(of_a + of_b), t = gsl_cdf_tdist_Pinv(1 - LEVEL / 2, df);
+	out->low = out->ratio * exp(-t * error);
+	out->high = out->ratio * exp(t * error);
+	out->p = fmin(2 * gsl_cdf_tdist_Q(fabs(log(out->ratio)) / error, df), 1);
+	/* with too few the error is a cautious guess: it can show a difference, but not that there
+	 * is none */
+	if ((a->error.too_few || b->error.too_few) && !(out->p < LEVEL))
+		out->low = out->high = out->p = NAN;
 }

@@ -51,6 +51,48 @@ refused() {
 	[ "$status" -eq 0 ]
 }
 
+# NAME OFFSET SEED: 40 executions of about 1 s, which do not depend on each other
+scattered() {
+	awk -v name="$1" -v off="$2" -v seed="$3" 'BEGIN { srand(seed)
+		for (i = 1; i <= 40; i++) printf "%s,%d,%d,,,\n", name, i, 1e9 + off + 4e7 * (rand() - 0.5) }'
+}
+
+@test "compare: several runs of a side have the variation between them in the interval" {
+	{ echo $HEADER; scattered a1 0 1; scattered a2 30e6 2; scattered a3 60e6 3
+	  scattered b1 100e6 4; scattered b2 70e6 5; scattered b3 40e6 6; } | "$TARE" import -n x -
+	run "$TARE" compare x-a1 x-b1
+	[ "$status" -eq 0 ]
+	text=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$text" == *"'x-b1' (run 4) is 1."*" times slower than 'x-a1' (run 1)"* ]]
+	[[ "$text" == *"Variation between runs is not in the interval"* ]]
+	run "$TARE" compare x-a1,x-a2,x-a3 x-b1,x-b2,x-b3
+	text=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$text" == *"No difference shown between 'x-b1' (runs 4, 5, 6) and 'x-a1' (runs 1, 2, 3)"* ]]
+	[[ "$text" == *" against 120 executions"* && "$text" != *"Variation between runs"* ]]
+	"$TARE" compare -f json 1,2,3 4 | jq -e '.[0].runs == 3 and .[1].runs == 1 and .[1].ratio_low < .[1].ratio'
+	run "$TARE" compare 1,2,1 4
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"run 1 is named twice"* ]]
+	run "$TARE" compare 1,nonesuch 4
+	[ "$status" -eq 2 ]
+	[[ "$output" == *nonesuch* ]]
+}
+
+@test "compare: too few executions that depend on each other are not compared" {
+	{ echo $HEADER; for i in $(seq 10); do echo "up,$i,$((1000000000 + i * 1000000)),,,"; done; scattered b 0 7; } |
+		"$TARE" import -n y -
+	run "$TARE" show y-up
+	[[ "$output" == *"too few: about "*" needed"* ]]
+	"$TARE" show --json y-up | jq -e '.results[0].tare.protocol.measures.et.kept |
+		.ci_low_ns == null and .ci_high_ns == null and .needed_n > 10 and .effective_n < 1'
+	run "$TARE" compare y-b y-up
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"No comparison can be made"* ]]
+	run "$TARE" compare --fail-if-slower 1% y-b y-up
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"too few executions to tell"* ]]
+}
+
 @test "import: the machine is known only if it is this one" {
 	{ echo $HEADER && generate A 3; } >data.csv
 	"$TARE" import data.csv

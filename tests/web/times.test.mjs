@@ -15,7 +15,7 @@ test('several runs are compared', async () => {
 async function compared(tab, names) {
   const text = await tab.page.textContent('#together');
   assert.match(text, /took 10\.\d\d times as long/);
-  assert.match(text, /< 0\.001.*Mann-Whitney U/);
+  assert.match(text, /< 0\.001.*Welch's t/);
   for (const name of ['together-0-means', 'together-0-ratios', 'together-spread', 'together-density']) assert.ok(names.includes(name), name);
   assert.equal(Object.values(await ask(tab, 'together-spread', 'points'))[0], 4);
   const saved = await csvOf(tab, () => tab.page.click('#together-0-means button[aria-label$="download as CSV"]'));

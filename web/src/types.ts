@@ -80,8 +80,10 @@ export interface Summary {
   mad_ns: number | null;
   min_ns: number;
   max_ns: number;
-  ci_low_ns: number | null;
+  ci_low_ns: number | null; // 95 % interval of the mean. null: of one value, or too few for the dependence between them.
   ci_high_ns: number | null;
+  effective_n: number | null; // As many independent executions would tell as much about the mean.
+  needed_n: number; // About as many executions are needed for an interval; 0: these are enough.
 }
 
 export interface Cutoffs {
@@ -343,11 +345,12 @@ export interface Comparison {
   result: number; // Index in results.
   measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick';
   ratio: number | null; // Mean of result by mean of reference.
-  ratio_low: number | null;
+  ratio_low: number | null; // 95 % interval. null: one side has one execution, or too few (needed_n).
   ratio_high: number | null;
-  p: number | null;
+  p: number | null; // Below 0.05 exactly if the interval does not contain 1.
   test: string;
   significant: boolean;
+  needed_n: number; // One side has too few executions for the dependence between them, and needs about as many; 0: no.
 }
 
 export interface Emp {
@@ -1764,11 +1767,12 @@ export interface TimeComparison {
 export interface TimeComparisonRow {
   section: number;
   ratio: number | null; // Mean of result by mean of reference.
-  ratio_low: number | null;
+  ratio_low: number | null; // 95 % interval. null: one side has one execution, or too few (needed_n).
   ratio_high: number | null;
-  p: number | null;
+  p: number | null; // Below 0.05 exactly if the interval does not contain 1.
   test: string;
   significant: boolean;
+  needed_n: number; // One side has too few executions for the dependence between them, and needs about as many; 0: no.
   sentence: string;
 }
 

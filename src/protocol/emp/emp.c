@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "protocol/emp/difference.h"
 #include "protocol/emp/warnings.h"
-#include "stats/tests.h"
 
 /* Rule (II) drops nothing when all values agree this closely: that is the clock, not the program.
  */
@@ -121,6 +120,31 @@ static void summarise_all(const struct run *run, const struct execution *executi
 		summarise(values, n, &into[m]);
 		xfree(values);
 	}
+}
+
+/* After rule (II): the interval must allow for it, and for those that it dropped. */
+static void summarise_trimmed(const struct run *run, const struct execution *executions,
+			      struct emp_result *r)
+{
+	size_t n_kept, n;
+	double *judged = emp_collect(run, executions, r, r->headline, true, &n);
+	double *influence = xmalloc(n * sizeof *influence);
+	r->outside.undecided =
+		trimming_is_undecided(judged, n, r->outside.low_ns, r->outside.high_ns);
+	for (enum emp_measure m = 0; m < EMP_MEASURES; m++) {
+		double *kept = emp_collect(run, executions, r, m, false, &n_kept);
+		double *all = emp_collect(run, executions, r, m, true, &n);
+		if (n)
+			trimmed_influence(judged, all, n, r->outside.low_ns, r->outside.high_ns,
+					  influence);
+		summarise_kept(kept, n_kept, influence, n, &r->kept[m]);
+		if (r->outside.undecided && n_kept)
+			summary_refuse(&r->kept[m], 2 * n);
+		xfree(kept);
+		xfree(all);
+	}
+	xfree(judged);
+	xfree(influence);
 }
 
 /* Enough of an execution's time to have made a difference. */
@@ -253,7 +277,7 @@ static size_t drop_outside(const struct run *run, const struct execution *execut
 		return 0;
 	size_t dropped = 0;
 	double low = s->mean - 2 * s->stddev, high = s->mean + 2 * s->stddev;
-	r->outside = (struct emp_bounds){ true, low, high };
+	r->outside = (struct emp_bounds){ .applied = true, .low_ns = low, .high_ns = high };
 	const struct execution *base = usual(run, executions, r);
 	for (size_t i = 0; i < r->count; i++) {
 		struct emp_verdict *v = &r->verdicts[i];
@@ -299,7 +323,7 @@ void emp_judge(const struct run *run, const struct execution *executions, size_t
 	if (emp_drop_by_cutoffs(executions, options, out))
 		summarise_all(run, executions, out, out->kept);
 	if (!options->keep_outside && drop_outside(run, executions, out))
-		summarise_all(run, executions, out, out->kept);
+		summarise_trimmed(run, executions, out);
 	for (size_t i = 0; i < count; i++)
 		if (out->verdicts[i].rule != EMP_KEPT)
 			out->dropped[out->verdicts[i].rule]++;
@@ -319,22 +343,24 @@ double *emp_values(const struct run *run, const struct execution *executions,
 	return emp_collect(run, executions, r, m, false, count);
 }
 
-void emp_compare(const double *a, size_t n_a, const double *b, size_t n_b,
-		 struct emp_comparison *out)
+void emp_compare(const struct summary *a, const struct summary *b, struct emp_comparison *out)
 {
-	struct ratio ratio;
-	struct mann_whitney test;
-	ratio_of_means(a, n_a, b, n_b, &ratio);
-	mann_whitney(a, n_a, b, n_b, &test);
+	struct mean_ratio ratio;
+	ratio_of_summaries(a, b, &ratio);
+	size_t needed_a = a->error.needed, needed_b = b->error.needed;
 	*out = (struct emp_comparison){
-		.n_a = n_a,
-		.n_b = n_b,
+		.n_a = a->n,
+		.n_b = b->n,
+		.runs_a = 1,
+		.runs_b = 1,
 		.ratio = ratio.ratio,
 		.ratio_low = ratio.low,
 		.ratio_high = ratio.high,
-		.p = test.p,
-		.test = test.exact ? "Mann-Whitney U (exact)"
-				   : "Mann-Whitney U (normal approximation)",
-		.significant = test.p < 0.05 && (ratio.low > 1 || ratio.high < 1),
+		.p = ratio.p,
+		.test = "Welch's t of the log ratio",
+		.needed = isfinite(ratio.p)	? 0
+			  : needed_a > needed_b ? needed_a
+						: needed_b,
+		.significant = ratio.p < 0.05,
 	};
 }

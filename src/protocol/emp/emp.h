@@ -83,6 +83,8 @@ struct emp_cutoffs {
 struct emp_bounds {
 	bool applied; /* otherwise the others are 0: not wanted, or too few or too equal values */
 	double low_ns, high_ns;
+	bool undecided; /* a group was dropped that may be too frequent for it, so the kept mean has
+			   no interval (trimming_is_undecided()) */
 };
 
 struct emp_result {
@@ -90,7 +92,9 @@ struct emp_result {
 	bool present[EMP_MEASURES];
 	double user_share; /* user / (user + system), pooled over the executions that count
 			      (whatever rule (II) says) and have a split; NaN if none has */
-	struct summary kept[EMP_MEASURES];	 /* after every rule */
+	struct summary kept[EMP_MEASURES];	 /* after every rule. The interval is that of the
+						    mean of what rule (II) would keep of
+						    infinitely many executions (summarise_kept()) */
 	struct summary unfiltered[EMP_MEASURES]; /* without rules (I) and (II), but never with
 						    warm-ups and failures */
 	struct emp_bounds outside;		 /* of rule (II), for the headline */
@@ -105,19 +109,20 @@ void emp_judge(const struct run *run, const struct execution *executions, size_t
 	       const struct emp_options *options, struct emp_result *out);
 void emp_result_release(struct emp_result *r);
 
-/* Compares two sets of kept values: b with the baseline a. ratio = mean(b) / mean(a), with a
- * bootstrap 95 % interval and the p-value of a Mann-Whitney U test (exact for small samples without
- * ties). If either set is empty, ratio and interval are NaN and p is 1; if only mean(a) is 0, they
- * are infinite. */
+/* Compares two kept means: b with the baseline a. ratio = mean(b) / mean(a), with the 95 % interval
+ * and the p-value of ratio_of_summaries(), which says when they are NaN or infinite. */
 struct emp_comparison {
 	size_t n_a, n_b;
+	size_t runs_a, runs_b; /* with one run on a side, its interval does not have the variation
+				  between runs */
 	double ratio, ratio_low, ratio_high;
 	double p;
 	const char *test; /* the name of the test, for display */
-	bool significant; /* p < 0.05 and the interval does not contain 1 */
+	size_t needed;	  /* above 0: one side has too few executions for the dependence between
+			     them, so that nothing can be said; about as many are needed */
+	bool significant; /* p < 0.05: the interval does not contain 1 */
 };
-void emp_compare(const double *a, size_t n_a, const double *b, size_t n_b,
-		 struct emp_comparison *out);
+void emp_compare(const struct summary *a, const struct summary *b, struct emp_comparison *out);
 
 /* The kept values of one measure, in execution order. The caller frees them. */
 double *emp_values(const struct run *run, const struct execution *executions,

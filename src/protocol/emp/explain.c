@@ -88,7 +88,7 @@ static void find_base(const struct execution *executions, size_t count,
 		struct summary s;
 		for (size_t i = 0; i < all->count; i++)
 			et[i] = (double)all->items[i].et_ns;
-		summarise(et, all->count, &s);
+		summarise_unordered(et, all->count, &s);
 		xfree(et);
 		out->base = from->items[(from->count - 1) / 2].index;
 		out->median_ns = s.median;

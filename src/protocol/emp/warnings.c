@@ -102,18 +102,23 @@ static bool counts(const struct emp_verdict *v)
 	return v->rule != EMP_WARMUP && v->rule != EMP_FAILED;
 }
 
-static bool judge_drift(struct context *c, const struct series *s)
+/* The change over the run as a share of the mean; 0 if it is no drift. */
+static double drift_of(const struct context *c, const struct series *s, struct trend *t)
 {
-	struct trend t;
-	trend_test(s->values, s->n, &t);
-	double share = s->kept->mean > 0 ? t.change / s->kept->mean : 0;
-	if (t.p >= FALSE_ALARMS / (double)c->series_count || fabs(share) <= DRIFT_MATTERS)
-		return false;
+	trend_test(s->values, s->n, t);
+	double share = s->kept->mean > 0 ? t->change / s->kept->mean : 0;
+	bool drifts = t->p < FALSE_ALARMS / (double)c->series_count && fabs(share) > DRIFT_MATTERS;
+	return drifts ? share : 0;
+}
+
+static void warn_of_drift(struct context *c, const struct series *s, const struct trend *t,
+			  double share)
+{
 	struct emp_warning *w = add(c, "drift");
 	say(w->text,
 	    "%s %s by %s (%.1f %%) over the run (Mann-Kendall, p = %.2g): its mean says little",
-	    emp_label(s->m), share > 0 ? "rose" : "fell", shown(fabs(t.change)).text,
-	    100 * fabs(share), t.p);
+	    emp_label(s->m), share > 0 ? "rose" : "fell", shown(fabs(t->change)).text,
+	    100 * fabs(share), t->p);
 	if (share > 0)
 		say(w->remedy, "something builds up: heat (`tare doctor` judges the clock "
 			       "frequency), files or memory; reset it before each execution with "
@@ -121,7 +126,6 @@ static bool judge_drift(struct context *c, const struct series *s)
 	else
 		say(w->remedy, "it had not settled: --warmup N with more executions, or bring each "
 			       "to the same state with --prepare CMD");
-	return true;
 }
 
 static bool judge_modes(struct context *c, const struct series *s, double alpha)
@@ -148,17 +152,22 @@ static bool judge_modes(struct context *c, const struct series *s, double alpha)
 
 static bool judge_autocorrelation(struct context *c, const struct series *s)
 {
-	if (s->n < 20 || s->kept->relative_error < AUTOCORRELATION_MATTERS)
-		return false;
+	const struct mean_error *e = &s->kept->error;
 	struct autocorrelation a;
 	autocorrelation_lag1(s->values, s->n, FALSE_ALARMS / (double)c->series_count, &a);
-	if (a.r1 >= a.low && a.r1 <= a.high)
+	if (s->n < FEW || s->kept->relative_error < AUTOCORRELATION_MATTERS ||
+	    (a.r1 >= a.low && a.r1 <= a.high))
 		return false;
 	struct emp_warning *w = add(c, "autocorrelated");
-	say(w->text,
-	    "one %s tells about the next (r = %.2f, chance gives %.2f to %.2f): they are no "
-	    "independent samples, and the interval is too %s",
-	    emp_label(s->m), a.r1, a.low, a.high, a.r1 > 0 ? "narrow" : "wide");
+	char known[96] = "the interval allows for it";
+	if (e->too_few)
+		snprintf(known, sizeof known,
+			 "%zu are too few for an interval, about %zu are needed", s->n, e->needed);
+	else if (e->effective < 0.8 * (double)s->n)
+		snprintf(known, sizeof known, "the mean is known as from %.0f independent ones",
+			 e->effective);
+	say(w->text, "one %s tells about the next (r = %.2f, chance gives %.2f to %.2f): %s",
+	    emp_label(s->m), a.r1, a.low, a.high, known);
 	say(w->remedy, "bring each execution to the same state with --prepare CMD, keep it on one "
 		       "CPU with --cpu LIST, or take more of them with --runs N");
 	return true;
@@ -170,12 +179,18 @@ static void warn_of_tests(struct context *c)
 	double modes_alpha = FALSE_ALARMS / (double)(ticks ? 1 : c->series_count);
 	bool drift = false, modes = false, related = false;
 	for (size_t i = 0; i < c->series_count; i++) {
-		drift = drift || judge_drift(c, &c->series[i]);
-		modes = modes || judge_modes(c, &c->series[i], modes_alpha);
+		const struct series *s = &c->series[i];
+		struct trend t;
+		double share = drift_of(c, s, &t);
+		if (share != 0 && !drift)
+			warn_of_drift(c, s, &t, share);
+		drift = drift || share != 0;
+		modes = modes || judge_modes(c, s, modes_alpha);
+		/* a drift makes neighbours alike: one finding, not two; but another measure may
+		 * have its own */
+		if (share == 0 && !related)
+			related = judge_autocorrelation(c, s);
 	}
-	/* a drift makes neighbours alike: one finding, not two */
-	for (size_t i = 0; !drift && !related && i < c->series_count; i++)
-		related = judge_autocorrelation(c, &c->series[i]);
 }
 
 static void warn_of_outliers(struct context *c)
@@ -184,7 +199,7 @@ static void warn_of_outliers(struct context *c)
 	bool slow_first = false;
 	if (et->n_all >= 5) {
 		struct summary rest;
-		summarise(et->all + 1, et->n_all - 1, &rest);
+		summarise_unordered(et->all + 1, et->n_all - 1, &rest);
 		double first = et->all[0], excess = first - rest.median;
 		slow_first = first > rest.max && excess > FIRST_SIGMAS * MAD_TO_SIGMA * rest.mad &&
 			     excess > OUTLIER_MATTERS * rest.median;
@@ -280,10 +295,45 @@ static void warn_of_too_short(struct context *c)
 	}
 }
 
+static bool is_said(const struct context *c, const char *id)
+{
+	array_each(w, &c->r->warnings)
+		if (strcmp(w->id, id) == 0)
+			return true;
+	return false;
+}
+
+/* More often wrong than a test: but an interval that is missing needs a reason. */
+static void warn_of_no_interval(struct context *c)
+{
+	for (size_t i = 0; i < c->series_count; i++) {
+		const struct series *s = &c->series[i];
+		bool group = c->r->outside.undecided;
+		if (!s->kept->error.too_few ||
+		    (!group && (is_said(c, "autocorrelated") || is_said(c, "drift"))))
+			continue;
+		struct emp_warning *w = add(c, "few");
+		if (group)
+			say(w->text,
+			    "rule II dropped executions that stand apart as a group: %zu are too "
+			    "few to say whether they are outliers or a second way to run",
+			    s->n_all);
+		else
+			say(w->text,
+			    "one %s may tell about the next, and %zu executions are too few to say "
+			    "how well the mean is known",
+			    emp_label(s->m), s->n);
+		say(w->remedy, "--runs %zu", s->kept->error.needed);
+		return;
+	}
+}
+
 static void warn_of_few(struct context *c)
 {
 	size_t n = c->r->kept[EMP_ET].n, measured = c->r->unfiltered[EMP_ET].n;
 	bool ended = c->run->status == RUN_FAILED || c->run->status == RUN_INTERRUPTED;
+	if (measured >= FEW)
+		warn_of_no_interval(c);
 	/* why there is none was said already; more executions are no remedy */
 	if (measured >= FEW || (!measured && (ended || c->r->dropped[EMP_FAILED])))
 		return;

@@ -24,9 +24,9 @@ bool sedona_steady(const struct sedona_run *r, struct sedona_run *out)
 	}
 	struct summary own = { 0 }, as_it_is = { 0 }, of_rest = { 0 };
 	if (known) {
-		summarise(pt, n, &own);
-		summarise(et, n, &as_it_is);
-		summarise(rest, n, &of_rest);
+		summarise_unordered(pt, n, &own);
+		summarise_unordered(et, n, &as_it_is);
+		summarise_unordered(rest, n, &of_rest);
 	}
 	bool steadier = known && of_rest.mad * NARROWER < as_it_is.mad;
 	if (steadier) {

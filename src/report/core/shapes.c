@@ -21,8 +21,14 @@ static const struct field summary_fields[] = {
 	X(mad, "mad_ns", FIELD_REAL, NULL, SPREAD, POSITIVE),
 	X(min, "min_ns", FIELD_REAL, NULL, ALWAYS, POSITIVE),
 	X(max, "max_ns", FIELD_REAL, NULL, ALWAYS, POSITIVE),
-	X(ci_low, "ci_low_ns", FIELD_REAL, NULL, SPREAD),
-	X(ci_high, "ci_high_ns", FIELD_REAL, NULL, SPREAD),
+	X(ci_low, "ci_low_ns", FIELD_REAL,
+	  "95 % interval of the mean. null: of one value, or too few for the dependence between them.",
+	  SPREAD, POSITIVE),
+	X(ci_high, "ci_high_ns", FIELD_REAL, NULL, SPREAD, POSITIVE),
+	X(error.effective, "effective_n", FIELD_REAL,
+	  "As many independent executions would tell as much about the mean.", SPREAD, POSITIVE),
+	X(error.needed, "needed_n", FIELD_U64,
+	  "About as many executions are needed for an interval; 0: these are enough."),
 	{ 0 },
 };
 const struct shape summary_shape = { "summary", NULL, summary_fields };

@@ -61,7 +61,7 @@ int chart_compare(struct chart *c, const struct run_view *views, size_t count,
 		xfree(name);
 		if (!s->n)
 			continue;
-		most = fmax(most, s->ci_high);
+		most = fmax(fmax(most, s->mean), s->ci_high); /* NaN: no interval */
 	}
 	chart_say(c, "measure", measure_title(m));
 	chart_axis_time(&c->x, measure_title(m), most);

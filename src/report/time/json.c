@@ -72,17 +72,8 @@ static json_int_t place(const struct run_view *views, size_t run)
 
 static json_t *comparison_json(const struct run_view *views, size_t a, size_t b, enum emp_measure m)
 {
-	size_t n_a = 0, n_b = 0;
-	double *x = emp_values(views[a].run, views[a].executions, views[a].result, m, &n_a);
-	double *y = emp_values(views[b].run, views[b].executions, views[b].result, m, &n_b);
-	struct emp_comparison c = { 0 };
-	emp_compare(x, n_a, y, n_b, &c);
-	free(x);
-	free(y);
-	if (n_a < 2 || n_b < 2) {
-		c.ratio_low = c.ratio_high = c.p = NAN;
-		c.significant = false;
-	}
+	struct emp_comparison c;
+	emp_compare(&views[a].result->kept[m], &views[b].result->kept[m], &c);
 	json_t *o = json_shape(&comparison_shape, &c);
 	json_object_set_new(o, "reference", json_integer(place(views, a)));
 	json_object_set_new(o, "result", json_integer(place(views, b)));

@@ -257,11 +257,16 @@ static const struct shape result_shape = { "result", NULL, result_fields };
 static const struct field ratio_fields[] = {
 	X(ratio, "ratio", FIELD_REAL, "Mean of result by mean of reference.",
 	  .more = "\"minimum\": 0"),
-	X(ratio_low, "ratio_low", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	X(ratio_low, "ratio_low", FIELD_REAL,
+	  "95 % interval. null: one side has one execution, or too few (needed_n).",
+	  .more = "\"minimum\": 0"),
 	X(ratio_high, "ratio_high", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
-	X(p, "p", FIELD_REAL, NULL, .more = "\"minimum\": 0, \"maximum\": 1"),
+	X(p, "p", FIELD_REAL, "Below 0.05 exactly if the interval does not contain 1.",
+	  .more = "\"minimum\": 0, \"maximum\": 1"),
 	X(test, "test", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
 	X(significant, "significant", FIELD_BOOL, NULL),
+	X(needed, "needed_n", FIELD_U64,
+	  "One side has too few executions for the dependence between them, and needs about as many; 0: no."),
 	{ 0 },
 };
 const struct shape ratio_shape = { "ratio", NULL, ratio_fields };

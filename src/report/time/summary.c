@@ -19,23 +19,30 @@ static void put_title(struct strbuf *out, const struct style *style, const struc
 	xfree(safe);
 }
 
+static void put_test(const struct emp_comparison *c, double ratio, double low, double high,
+		     struct strbuf *out)
+{
+	char p[WORDS];
+	int finer = ratio_decimals((high - low) / 4);
+	format_p(c->p, p);
+	strbuf_puts(out, c->significant ? "" : "not significant: ");
+	if (ratio < 1e6)
+		strbuf_printf(out, "95%% [%.*f, %.*f], ", finer, low, finer, high);
+	strbuf_printf(out, "%s, %s", p, c->test);
+}
+
 static void put_relation(const struct run_view *a, const struct run_view *b, enum emp_measure m,
 			 const struct style *style, struct strbuf *out)
 {
-	size_t n_a = 0, n_b = 0;
-	double *x = emp_values(a->run, a->executions, a->result, m, &n_a);
-	double *y = emp_values(b->run, b->executions, b->result, m, &n_b);
-	struct emp_comparison c = { 0 };
+	struct emp_comparison c;
 	const struct summary *s_a = &a->result->kept[m], *s_b = &b->result->kept[m];
-	emp_compare(x, n_a, y, n_b, &c);
+	emp_compare(s_a, s_b, &c);
 	/* turned so that it is never below 1: nobody reads "0.8 times faster" */
 	bool slower = c.ratio < 1 && c.ratio > 0; /* the reference is the slower one */
 	double ratio = slower ? 1 / c.ratio : c.ratio;
 	double low = slower ? 1 / c.ratio_high : c.ratio_low;
 	double high = slower ? 1 / c.ratio_low : c.ratio_high;
 	double sigma = slower ? ratio_sigma(s_b, s_a) : ratio_sigma(s_a, s_b);
-	free(x);
-	free(y);
 
 	struct strbuf line = { 0 };
 	if (!isfinite(ratio)) {
@@ -44,7 +51,7 @@ static void put_relation(const struct run_view *a, const struct run_view *b, enu
 		strbuf_puts(out, ": no time above the shell's\n");
 		return;
 	}
-	bool spread = n_a > 1 && n_b > 1 && isfinite(sigma) && sigma > 0;
+	bool spread = s_a->n > 1 && s_b->n > 1 && isfinite(sigma) && sigma > 0;
 	int decimals = ratio_decimals(spread ? sigma : 0);
 	if (ratio >= 1e6)
 		strbuf_printf(&line, "    %.1e", ratio);
@@ -58,15 +65,12 @@ static void put_relation(const struct run_view *a, const struct run_view *b, enu
 	put_title(out, style, b->run, style->width - used);
 	strbuf_putc(out, '\n');
 	strbuf_release(&line);
-	if (n_a < 2 || n_b < 2 || !isfinite(c.p))
+	if (c.needed)
+		strbuf_printf(&line, "too few to say: about %zu executions are needed", c.needed);
+	else if (!isfinite(c.p))
 		return;
-	char p[WORDS];
-	int finer = ratio_decimals((high - low) / 4);
-	format_p(c.p, p);
-	strbuf_puts(&line, c.significant ? "" : "not significant: ");
-	if (ratio < 1e6)
-		strbuf_printf(&line, "95%% [%.*f, %.*f], ", finer, low, finer, high);
-	strbuf_printf(&line, "%s, %s", p, c.test ? c.test : "?");
+	else
+		put_test(&c, ratio, low, high, &line);
 	struct paragraph paragraph = {
 		.width = style->width, .indent = 6, .first = "      ", .colour = NULL
 	};

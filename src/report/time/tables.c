@@ -49,10 +49,13 @@ static struct table *runs_table(const parameter_names *parameters)
 	columns_add(&c, COLUMN_COUNT, "dropped_", "failed");
 	columns_add(&c, COLUMN_COUNT, "dropped_", "cutoff");
 	columns_add(&c, COLUMN_COUNT, "dropped_", "outside");
-	for (size_t i = 0; i < COUNT(summarised); i++)
+	for (size_t i = 0; i < COUNT(summarised); i++) {
+		const char *measure = emp_measure_names[summarised[i]];
 		for (size_t j = 0; j < COUNT(statistics); j++)
-			columns_add(&c, COLUMN_DURATION, emp_measure_names[summarised[i]],
-				    statistics[j]);
+			columns_add(&c, COLUMN_DURATION, measure, statistics[j]);
+		columns_add(&c, COLUMN_REAL, measure, "_effective_n");
+		columns_add(&c, COLUMN_COUNT, measure, "_needed_n");
+	}
 	return table_of(&c);
 }
 
@@ -67,6 +70,11 @@ static void add_summary(struct table *t, const struct summary *s, bool present)
 	table_add_number(t, s->mad * spread);
 	table_add_number(t, s->min * any);
 	table_add_number(t, s->max * any);
+	table_add_number(t, s->error.effective * spread);
+	if (present && s->n)
+		table_add_count(t, (int64_t)s->error.needed);
+	else
+		table_add_absent(t);
 }
 
 void time_csv(const struct run_view *views, size_t count, struct strbuf *out)

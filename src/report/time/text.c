@@ -33,6 +33,9 @@ static void put_histogram(const struct run_view *view, enum emp_measure m,
 	free(values);
 }
 
+/* Of n: with less, the dependence between executions is worth a line. */
+#define TELLING 0.5
+
 static void mean_row(const struct summary *s, const struct scale *scale, struct row *row)
 {
 	char a[WORDS], b[WORDS];
@@ -43,6 +46,11 @@ static void mean_row(const struct summary *s, const struct scale *scale, struct 
 	}
 	format_time(s->stddev, scale, b);
 	snprintf(row->left, sizeof row->left, "%.70s ± %.70s", a, b);
+	if (s->error.too_few) {
+		snprintf(row->right, sizeof row->right, "too few: about %zu needed",
+			 s->error.needed);
+		return;
+	}
 	format_figure(s->ci_low, scale, a);
 	format_figure(s->ci_high, scale, b);
 	snprintf(row->right, sizeof row->right, "95%% [%.60s, %.60s] %s", a, b, scale->unit);
@@ -76,6 +84,13 @@ static void measure_rows(const struct run_view *view, enum emp_measure m, const 
 		format_figure(s->min, &scale, a);
 		format_figure(s->max, &scale, b);
 		snprintf(row->right, sizeof row->right, "range %.60s … %.60s %s", a, b, scale.unit);
+	}
+	if (!s->error.too_few && s->error.effective < TELLING * (double)s->n) {
+		row = rows_add(rows, "    dependent");
+		row->spans = true;
+		snprintf(row->left, sizeof row->left,
+			 "%zu executions tell as much as %.0f independent ones", s->n,
+			 s->error.effective);
 	}
 	if (r->dropped[EMP_CUTOFF] || r->dropped[EMP_OUTSIDE]) {
 		scale = scale_of_summary(&r->unfiltered[m], unit);

@@ -241,8 +241,7 @@ struct page *web_runs(void)
 	struct page *p = page_new("four runs", false);
 	struct page_time_comparison list[COUNT(runs)] = { 0 };
 	char sentences[COUNT(runs)][96], name[32];
-	double *first = NULL;
-	size_t first_count = 0;
+	struct summary first = { 0 };
 	for (size_t k = 0; k < COUNT(runs); k++) {
 		struct sample s;
 		snprintf(name, sizeof name, "inc of length %zu", k + 1);
@@ -250,27 +249,20 @@ struct page *web_runs(void)
 		struct parameter size = { strdup("length"), strdup(runs[k].length) };
 		array_push(&s.run.parameters, size);
 		page_add_time(p, &s.view, COUNT(runs), NULL);
-		double *kept = calloc(s.view.count, sizeof *kept);
-		size_t n = 0;
-		for (size_t i = 0; i < s.view.count; i++)
-			if (s.result.verdicts[i].rule == EMP_KEPT)
-				kept[n++] = (double)s.executions[i].pt_ns[GRADE_NET];
+		const struct summary *kept = &s.result.kept[EMP_PT_NET];
 		list[k].section = k;
 		if (k) {
-			emp_compare(first, first_count, kept, n, &list[k].result);
+			emp_compare(&first, kept, &list[k].result);
 			snprintf(sentences[k], sizeof sentences[k],
 				 "%.31s took %.2f times as long as the first", name,
 				 list[k].result.ratio);
 			list[k].sentence = sentences[k];
-			free(kept);
 		} else {
-			first = kept;
-			first_count = n;
+			first = *kept;
 		}
 		sample_release(&s);
 	}
 	page_compare_times(p, 0, EMP_PT_NET, list + 1, COUNT(runs) - 1);
-	free(first);
 	return p;
 }
 

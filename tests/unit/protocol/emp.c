@@ -524,7 +524,22 @@ static void drift_two_modes_and_correlation_are_found(void **state)
 	}
 	assert_non_null(judged(pt, NULL, 100, "autocorrelated", &result));
 	emp_result_release(&result);
-	assert_null(judged(pt, NULL, 19, "autocorrelated", &result));
+
+	/* EMP's ten are enough to see it, and not enough for an interval */
+	for (size_t i = 0; i < 10; i++)
+		pt[i] = (100 + 5 * sin((double)i * 0.7)) * MS;
+	w = judged(pt, NULL, 10, "autocorrelated", &result);
+	assert_non_null(w);
+	assert_holds(w->text, "are needed");
+	assert_true(isnan(result.kept[EMP_ET].ci_low));
+	emp_result_release(&result);
+	/* a drift of one measure does not silence the other */
+	for (size_t i = 0; i < 100; i++) {
+		pt[i] = (100 + 0.05 * (double)i + 0.2 * normal(&r)) * MS;
+		et[i] = (150 + 5 * sin((double)i * 0.6) + normal(&r)) * MS;
+	}
+	assert_non_null(judged(et, pt, 100, "drift", &result));
+	assert_non_null(find(&result, "autocorrelated"));
 	emp_result_release(&result);
 
 	for (size_t i = 0; i < 10; i++) {
@@ -696,42 +711,83 @@ static void steps_of_a_coarse_clock_are_not_taken_for_two_modes(void **state)
 	emp_result_release(&result);
 }
 
+static void compare(const double *a, size_t n_a, const double *b, size_t n_b,
+		    struct emp_comparison *c)
+{
+	struct summary of_a, of_b;
+	summarise(a, n_a, &of_a);
+	summarise(b, n_b, &of_b);
+	emp_compare(&of_a, &of_b, c);
+}
+
 static void a_comparison_says_ratio_and_whether_it_is_significant(void **state)
 {
 	(void)state;
-	const double a[] = { 100, 101, 102, 103, 104, 105 };
-	const double b[] = { 150, 151.5, 152.5, 153.5, 154.5, 155.5 };
+	const double a[] = { 103, 101, 105, 100, 104, 102 };
+	const double b[] = { 154.5, 150, 152.5, 155.5, 151.5, 153.5 };
 	struct emp_comparison c;
-	emp_compare(a, 6, b, 6, &c);
+	compare(a, 6, b, 6, &c);
 	assert_near(c.ratio, 917.5 / 615, 1e-12);
 	assert_true(c.ratio_low > 1.4 && c.ratio_low < c.ratio && c.ratio < c.ratio_high);
-	assert_near(c.p, 2.0 / 924, 1e-12);
-	assert_string_equal(c.test, "Mann-Whitney U (exact)");
+	assert_true(c.p < 1e-4 && c.needed == 0);
 	assert_true(c.significant);
-	emp_compare(b, 6, a, 6, &c);
+	compare(b, 6, a, 6, &c);
 	assert_true(c.significant && c.ratio_high < 1);
-	emp_compare(a, 6, a, 6, &c);
+	compare(a, 6, a, 6, &c);
 	assert_false(c.significant);
-	assert_string_equal(c.test, "Mann-Whitney U (normal approximation)");
+	assert_near(c.p, 1, 0);
 	assert_near(c.ratio, 1, 0);
-	emp_compare(a, 1, b, 1, &c); /* one each can show nothing */
-	assert_false(c.significant);
-	emp_compare(a, 0, b, 6, &c);
+	compare(a, 1, b, 1, &c); /* one each can show nothing */
+	assert_true(!c.significant && isnan(c.p) && isnan(c.ratio_low));
+	compare(a, 0, b, 6, &c);
 	assert_true(isnan(c.ratio) && !c.significant);
+}
 
-	/* two runs of one program differ "significantly" at most about once in twenty */
+static void a_comparison_of_too_few_that_depend_on_each_other_says_so(void **state)
+{
+	(void)state;
+	const double rising[] = { 100, 101, 102, 103, 104, 105, 106, 107, 108, 109 };
+	const double mixed[] = { 114, 110, 112, 115, 111, 113, 112, 110, 114, 111 };
+	double many[10];
+	struct emp_comparison c;
+	compare(rising, 10, mixed, 10, &c);
+	assert_true(c.needed > 20);
+	assert_true(isnan(c.p) && isnan(c.ratio_low) && !c.significant);
+	assert_true(c.ratio > 1.05);
+	/* no dependence explains a factor of a hundred */
+	for (size_t i = 0; i < 10; i++)
+		many[i] = 100 * mixed[i];
+	compare(rising, 10, many, 10, &c);
+	assert_true(c.significant && c.needed == 0 && c.ratio_low > 1);
+}
+
+/* Equal runs differ "significantly" at most about once in twenty, and exactly where the interval
+ * does not contain 1. */
+static void equal_runs_differ_at_most_once_in_twenty(void **state)
+{
+	(void)state;
+	const double dependences[] = { 0, 0.5, 0.8 };
 	struct random r = { 15 };
-	size_t alarms = 0;
-	for (size_t k = 0; k < 400; k++) {
-		double x[10], y[10];
-		for (size_t i = 0; i < 10; i++) {
-			x[i] = 100 + normal(&r);
-			y[i] = 100 + normal(&r);
+	for (size_t d = 0; d < 3; d++)
+		for (size_t n = 10; n <= 100; n *= 3) {
+			size_t alarms = 0;
+			for (size_t k = 0; k < 400; k++) {
+				double x[100], y[100], a = dependences[d];
+				double u = normal(&r), v = normal(&r);
+				for (size_t i = 0; i < n; i++) {
+					x[i] = 100 + u;
+					y[i] = 100 + v;
+					u = a * u + sqrt(1 - a * a) * normal(&r);
+					v = a * v + sqrt(1 - a * a) * normal(&r);
+				}
+				struct emp_comparison c;
+				compare(x, n, y, n, &c);
+				alarms += c.significant;
+				assert_int_equal(c.significant,
+						 c.ratio_low > 1 || c.ratio_high < 1);
+			}
+			assert_true(alarms <= 30);
 		}
-		emp_compare(x, 10, y, 10, &c);
-		alarms += c.significant;
-	}
-	assert_true(alarms > 0 && alarms <= 28);
 }
 
 static void ten_thousand_executions_are_judged_within_100_ms(void **state)
@@ -779,6 +835,8 @@ int main(void)
 		cmocka_unit_test(a_command_too_short_to_measure_gets_a_remedy),
 		cmocka_unit_test(steps_of_a_coarse_clock_are_not_taken_for_two_modes),
 		cmocka_unit_test(a_comparison_says_ratio_and_whether_it_is_significant),
+		cmocka_unit_test(a_comparison_of_too_few_that_depend_on_each_other_says_so),
+		cmocka_unit_test(equal_runs_differ_at_most_once_in_twenty),
 		cmocka_unit_test(ten_thousand_executions_are_judged_within_100_ms),
 	};
 	return cmocka_run_group_tests_name("emp", tests, NULL, NULL);

@@ -17,7 +17,24 @@
 
 static void set_summary(struct fixture *f, enum emp_measure m, struct summary s)
 {
+	s.error.effective = (double)s.n;
 	f->result.kept[m] = s;
+}
+
+static void a_report_says_what_dependence_leaves_of_the_executions(void **state)
+{
+	(void)state;
+	static struct fixture f;
+	fixture_init(&f, "./prog", 11, 1000);
+	f.result.kept[EMP_PT_NET].error.effective = 3;
+	f.result.kept[EMP_ET].error.too_few = true;
+	f.result.kept[EMP_ET].error.needed = 120;
+	struct strbuf out = { 0 };
+	time_text(&f.view, 1, 0, NULL, &out);
+	assert_non_null(strstr(out.text, "11 executions tell as much as 3 independent ones"));
+	assert_non_null(strstr(out.text, "too few: about 120 needed\n"));
+	strbuf_release(&out);
+	fixture_release(&f);
 }
 
 static void the_report_of_a_run_is_shown_whole(void **state)
@@ -559,6 +576,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_report_of_a_run_is_shown_whole),
+		cmocka_unit_test(a_report_says_what_dependence_leaves_of_the_executions),
 		cmocka_unit_test(a_report_fits_every_width),
 		cmocka_unit_test(few_executions_are_shown_without_an_interval),
 		cmocka_unit_test(what_was_not_seen_is_not_shown_as_zero),
