@@ -205,11 +205,15 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 	overall_read(&x->before);
 	uint64_t own = clock_cpu_ns();
 	x->started_at_ns = clock_realtime_ns();
+	if (options->speed)
+		speed_probe_begin(options->speed);
 	command_start(command);
 	enum ending how = wait_for_end(c, command, options->time_limit_ns);
 	uint64_t waited_ns = clock_monotonic_ns();
 	x->self_ns = clock_cpu_ns() - own;
 	overall_read(&x->after);
+	if (options->speed)
+		speed_probe_end(options->speed, &x->speed);
 
 	int status = 0;
 	struct rusage usage;

@@ -15,6 +15,7 @@ struct execute_options {
 	uint64_t time_limit_ns; /* 0: none */
 	enum orphans orphans;
 	uint64_t grace_ns;
+	struct speed_probe *speed; /* watches the CPUs meanwhile; NULL: none does */
 };
 
 /* Fills in x except id, number and warmup; its memory is reused. Returns -1 if the command could

@@ -598,6 +598,20 @@ static void take_thread(struct ledger_keeper *k, uint32_t index, struct ledger *
 	array_push(&l->threads, t);
 }
 
+enum speed_turn ledger_keeper_turn(const struct ledger_keeper *k, uint32_t cpu, uint64_t *events)
+{
+	*events = 0;
+	if (cpu >= (uint32_t)k->cpu_count)
+		return SPEED_TURN_UNKNOWN;
+	const volatile struct ledger_cpu *c = &k->cpus[cpu];
+	*events = c->events[LEDGER_SWITCHES] + c->events[LEDGER_INTERRUPTS];
+	if (c->generation != k->control->generation || !c->head)
+		return SPEED_TURN_UNKNOWN;
+	uint32_t before = c->bursts[(c->head - 1) & (LEDGER_BURSTS - 1)].occupant;
+	return before == OCCUPANT_UNLISTED || before & OCCUPANT_SUBJECT ? SPEED_TURN_SUBJECT
+									: SPEED_TURN_OTHER;
+}
+
 static void take_folded(struct ledger_keeper *k, struct ledger *l)
 {
 	const struct ledger_control *c = k->control;
