@@ -6,19 +6,19 @@
 #include "base/array.h"
 #include "record/field.h"
 
-const char *const speed_kind_names[SPEED_KINDS] = { "chain", "ports", "loads" };
+const char *const speed_kind_names[SPEED_KINDS] = { "chain", "ports", "turns", "loads" };
 const char *const speed_kind_phrases[SPEED_KINDS] = { "on dependent work", "on full ports",
-						      "on loads from memory" };
+						      "on tight loops", "on loads from memory" };
 
 /* A probe took too long to be mere slowness when it took this many times the lower quartile. A busy
  * sibling or a lower clock makes work take up to about three times as long, never ten; what comes
  * from memory varies by more. */
-static const double too_long[SPEED_KINDS] = { 4, 4, 8 };
+static const double too_long[SPEED_KINDS] = { 4, 4, 4, 8 };
 
 struct speed_means speed_unknown(void)
 {
 	return (struct speed_means){
-		.ns = { NAN, NAN, NAN }, .used = -1, .left_out = -1, .self_ns = ABSENT_NS
+		.ns = { NAN, NAN, NAN, NAN }, .used = -1, .left_out = -1, .self_ns = ABSENT_NS
 	};
 }
 

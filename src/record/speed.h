@@ -11,6 +11,7 @@
 enum speed_kind {
 	SPEED_CHAIN, /* the clock: multiplications, each of which needs the one before */
 	SPEED_PORTS, /* the core's width: additions that fill its ports, which a sibling shares */
+	SPEED_TURNS, /* the front end: turns of a tight loop, each a taken branch */
 	SPEED_LOADS, /* caches and memory: loads, each of which needs the one before */
 	SPEED_KINDS
 };

@@ -1,5 +1,6 @@
 #include "run/load.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct emp_options loaded_options(const struct loaded_run *l)
 		.expected_count = how->expected_codes.count,
 		.cutoffs = c->cutoffs.items,
 		.cutoff_count = c->cutoffs.count,
+		.speed_ns = l->speed_ns,
 		.origin = { .study = c->study,
 			    .made_at_ns = c->made_at_ns,
 			    .then = c->machine.facts.count ? &c->machine : NULL,
@@ -34,6 +36,10 @@ static int load_command(struct loaded_run *l, struct lab *lab, int64_t id,
 	bool wanted = o->cutoffs == CUTOFFS_ALL ||
 		      (o->cutoffs == CUTOFFS_OF_RUN && !l->run.conditions.no_cutoffs);
 	if (wanted && l->machine.facts.count && lab_get_cutoffs(lab, &l->machine, &l->cutoffs, err))
+		return -1;
+	for (enum speed_kind k = 0; k < SPEED_KINDS; k++)
+		l->speed_ns[k] = NAN;
+	if (l->machine.facts.count && lab_get_speeds(lab, &l->machine, l->speed_ns, err))
 		return -1;
 	/* cutoffs are about processes */
 	if (l->cutoffs.cutoffs.count && detail < LAB_PROCESSES)
@@ -53,6 +59,7 @@ const char *loaded_measure_words(enum emp_measure m)
 		[EMP_PT_NET] = "process time (net)",
 		[EMP_PT_EXEC] = "process time (exec)",
 		[EMP_PT_TICK] = "process time (tick)",
+		[EMP_PT_STEADY] = "process time (steady)",
 	};
 	return words[m] ? words[m] : emp_measure_names[m];
 }
@@ -67,6 +74,9 @@ int loaded_compare(const struct loaded_run *base, const struct loaded_run *other
 		   enum emp_measure measure, struct run_comparison *out, struct error *err)
 {
 	static const enum emp_measure best[] = { EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK, EMP_ET };
+	if (measure == EMP_MEASURES && base->result.lead == EMP_PT_STEADY &&
+	    other->result.lead == EMP_PT_STEADY && both_have(base, other, EMP_PT_STEADY))
+		measure = EMP_PT_STEADY;
 	for (size_t i = 0; measure == EMP_MEASURES && i < sizeof best / sizeof *best; i++)
 		if (both_have(base, other, best[i]))
 			measure = best[i];
@@ -85,6 +95,8 @@ int loaded_compare(const struct loaded_run *base, const struct loaded_run *other
 		emp_values(&other->run, other->executions.items, &other->result, measure, &n_b);
 	out->measure = measure;
 	emp_compare(a, n_a, b, n_b, &out->result);
+	if (measure == EMP_PT_STEADY)
+		emp_compare_steady(&base->result.steady, &other->result.steady, &out->result);
 	return 0;
 }
 

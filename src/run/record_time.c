@@ -18,6 +18,7 @@ static void open_speed(struct time_recording *t)
 	const struct launch *launch = &t->p->plan.launch;
 	bool real_time = launch->policy == SCHED_FIFO || launch->policy == SCHED_RR;
 	struct speed_options options = { .cpus = launch->cpus,
+					 .ease_after_ns = SPEED_EASE_NS,
 					 .above_priority = real_time ? launch->rt_priority : 0 };
 	if (collector_knows_turns(t->collector)) {
 		options.turn = collector_turn;
@@ -97,6 +98,8 @@ static int end_run(struct time_recording *t, size_t item, enum run_status status
 	run->ended_at_ns = clock_realtime_ns();
 	/* one that could not be started has nothing to keep */
 	if (recorder_end(&t->to, run, status, t->stored[item], err))
+		return -1;
+	if (t->stored[item] && t->speed && lab_note_speeds(t->to.lab, run->id, &t->to.machine, err))
 		return -1;
 	return t->stored[item] ? t->ended(t->context, run, err) : 0;
 }

@@ -40,7 +40,7 @@ struct prober {
 };
 
 struct speed_probe {
-	uint64_t period_ns;
+	uint64_t period_ns, ease_after_ns;
 	int priority;
 	speed_turn_fn turn;
 	void *context;
@@ -164,7 +164,8 @@ static void probe_along(struct prober *p, uint32_t word)
 		}
 		rest = probe_once(p) ? 1 : rest < REST_MOST ? rest * 2 : rest;
 		now = clock_monotonic_ns();
-		next += rest * all->period_ns;
+		uint32_t eased = now - all->begin_ns > all->ease_after_ns ? 2 : 1;
+		next += rest * eased * all->period_ns;
 		if (next <= now)
 			next += ((now - next) / all->period_ns + 1) * all->period_ns;
 	}
@@ -270,6 +271,7 @@ int speed_probe_open(struct speed_probe **out, const struct speed_options *optio
 	p->priority = options->above_priority >= PRIORITY ? options->above_priority + 1 : PRIORITY;
 	if (p->priority > 99)
 		p->priority = 99;
+	p->ease_after_ns = options->ease_after_ns ? options->ease_after_ns : UINT64_MAX;
 	p->turn = options->turn;
 	p->context = options->context;
 	p->ring = speed_ring_new();

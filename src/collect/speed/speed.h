@@ -10,6 +10,7 @@
 #include "record/speed.h"
 
 #define SPEED_PERIOD_NS 1000000u
+#define SPEED_EASE_NS 100000000u /* for executions: a longer one has enough of them */
 
 /* Who had this thread's CPU before this thread. *events counts what interrupted that CPU so far. */
 enum speed_turn {
@@ -21,10 +22,11 @@ typedef enum speed_turn (*speed_turn_fn)(void *context, uint32_t cpu, uint64_t *
 
 /* Zeroed: all CPUs that this process may use, every ms, whoever has them. */
 struct speed_options {
-	const cpu_set_t *cpus; /* NULL: all that this process may use; borrowed until open returns
-				*/
-	uint64_t period_ns;    /* 0: SPEED_PERIOD_NS */
-	int above_priority;    /* of the subject if that is a real-time one; 0: it is not */
+	const cpu_set_t *cpus;	/* NULL: all that this process may use; borrowed until open returns
+				 */
+	uint64_t period_ns;	/* 0: SPEED_PERIOD_NS */
+	uint64_t ease_after_ns; /* half as often after this time; 0: never */
+	int above_priority;	/* of the subject if that is a real-time one; 0: it is not */
 	/* Tells when the subject has the CPU: other probes do no work. NULL: every one counts. */
 	speed_turn_fn turn;
 	void *context;

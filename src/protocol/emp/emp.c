@@ -14,13 +14,14 @@
 #define RESOLUTION_NS 1000.0
 #define RESOLUTION_RELATIVE 1e-6
 
-const char *const emp_measure_names[] = { "et", "pt_net", "pt_exec", "pt_tick", "user", "system" };
+const char *const emp_measure_names[] = { "et",	  "pt_net", "pt_exec",	"pt_tick",
+					  "user", "system", "pt_steady" };
 
 const char *const emp_rule_names[] = { "kept", "warmup", "failed", "I", "II" };
 
 const char *emp_label(enum emp_measure m)
 {
-	static const char *const labels[] = { "ET", "PT", "PT", "PT", "user", "system" };
+	static const char *const labels[] = { "ET", "PT", "PT", "PT", "user", "system", "PT" };
 	return labels[m];
 }
 
@@ -33,10 +34,24 @@ static uint64_t taken_from(enum emp_measure m, uint64_t et_ns, const uint64_t *p
 				  : et_ns;
 }
 
+bool emp_speed(const struct run *run, const struct execution *x, struct steady_input *out)
+{
+	uint64_t shell = run->shell_pt_ns[GRADE_NET] == ABSENT_NS ? 0 : run->shell_pt_ns[GRADE_NET];
+	uint64_t net = x->pt_ns[GRADE_NET];
+	if (net == ABSENT_NS || net <= shell || x->speed.used <= 0)
+		return false;
+	out->pt_ns = (double)(net - shell);
+	memcpy(out->speed_ns, x->speed.ns, sizeof out->speed_ns);
+	return true;
+}
+
 /* The measure must have been seen. */
 static double value_ns(const struct run *run, const struct execution *x, const struct emp_result *r,
 		       enum emp_measure m)
 {
+	struct steady_input in;
+	if (m == EMP_PT_STEADY)
+		return emp_speed(run, x, &in) ? steady_value(&r->steady, &in) : NAN;
 	enum emp_measure source = m == EMP_USER || m == EMP_SYSTEM ? r->headline : m;
 	uint64_t value = taken_from(source, x->et_ns, x->pt_ns);
 	uint64_t shell = taken_from(source, run->shell_et_ns, run->shell_pt_ns);
@@ -99,6 +114,35 @@ static void find_present(const struct execution *executions, struct emp_result *
 	r->present[EMP_SYSTEM] &= split;
 }
 
+/* Fits PT(steady) to what counts. All of it must have been probed, or the mean would be of others
+ * than that of PT(net). */
+static void fit_steady(const struct run *run, const struct execution *executions,
+		       const struct emp_options *options, struct emp_result *r)
+{
+	struct steady_input *in = xcalloc(r->count, sizeof *in);
+	size_t n = 0, counted = 0;
+	for (size_t i = 0; i < r->count; i++) {
+		if (r->verdicts[i].rule != EMP_KEPT)
+			continue;
+		counted++;
+		n += emp_speed(run, &executions[i], &in[n]);
+	}
+	steady_fit(in, n, options->speed_ns, &r->steady);
+	r->present[EMP_PT_STEADY] = n && n == counted && r->steady.helps;
+	r->lead = r->present[EMP_PT_STEADY] && r->steady.better ? EMP_PT_STEADY : r->headline;
+	xfree(in);
+}
+
+/* The interval of PT(steady) also has how well the coefficients are known. */
+static void widen(const struct steady_fit *f, struct summary *s)
+{
+	double reach = s->mean * steady_reach(f);
+	s->ci_low = s->mean - hypot(s->mean - s->ci_low, reach);
+	s->ci_high = s->mean + hypot(s->ci_high - s->mean, reach);
+	if (s->ci_low < 0)
+		s->ci_low = 0;
+}
+
 double *emp_collect(const struct run *run, const struct execution *executions,
 		    const struct emp_result *r, enum emp_measure m, bool outside, size_t *count)
 {
@@ -119,6 +163,8 @@ static void summarise_all(const struct run *run, const struct execution *executi
 		size_t n;
 		double *values = emp_collect(run, executions, r, m, false, &n);
 		summarise(values, n, &into[m]);
+		if (m == EMP_PT_STEADY && n)
+			widen(&r->steady, &into[m]);
 		xfree(values);
 	}
 }
@@ -129,7 +175,7 @@ static bool matters(uint64_t ns, const struct execution *x)
 	return ns > x->et_ns / 100 || ns > 1000000;
 }
 
-/* Of those that count and have a ledger, the one nearest to the median of the headline. */
+/* Of those that count and have a ledger, the one nearest to the median of the lead. */
 static const struct execution *usual(const struct run *run, const struct execution *executions,
 				     const struct emp_result *r)
 {
@@ -139,7 +185,7 @@ static const struct execution *usual(const struct run *run, const struct executi
 		const struct execution *x = &executions[i];
 		if (r->verdicts[i].rule != EMP_KEPT || !x->ledger.present)
 			continue;
-		double off = fabs(value_ns(run, x, r, r->headline) - r->kept[r->headline].median);
+		double off = fabs(value_ns(run, x, r, r->lead) - r->kept[r->lead].median);
 		if (!nearest || off < least) {
 			nearest = x;
 			least = off;
@@ -160,7 +206,8 @@ static bool put_excess(const struct execution *x, const struct execution *base, 
 	difference_of(x, base, m == EMP_ET ? DIFFERENCE_WALL : DIFFERENCE_ACCOUNT, &d);
 	array_each(c, &d.causes) {
 		bool held = c->cause != LEDGER_RUN &&
-			    (m == EMP_ET || (m != EMP_PT_NET && ledger_on_cpu(c->cause)));
+			    (m == EMP_ET ||
+			     (m != EMP_PT_NET && m != EMP_PT_STEADY && ledger_on_cpu(c->cause)));
 		if (held && c->ns > 0 && (!worst || c->ns > worst->ns))
 			worst = c;
 	}
@@ -246,7 +293,7 @@ static void explain_outside(const struct execution *x, const struct execution *b
 static size_t drop_outside(const struct run *run, const struct execution *executions,
 			   struct emp_result *r)
 {
-	const struct summary *s = &r->kept[r->headline];
+	const struct summary *s = &r->kept[r->lead];
 	double spread = s->max - s->min;
 	if (s->n < 3 || s->stddev <= 0 || spread < RESOLUTION_NS ||
 	    spread < RESOLUTION_RELATIVE * s->mean)
@@ -259,14 +306,14 @@ static size_t drop_outside(const struct run *run, const struct execution *execut
 		struct emp_verdict *v = &r->verdicts[i];
 		if (v->rule != EMP_KEPT)
 			continue;
-		double value = value_ns(run, &executions[i], r, r->headline);
+		double value = value_ns(run, &executions[i], r, r->lead);
 		if (value >= low && value <= high)
 			continue;
 		v->rule = EMP_OUTSIDE;
 		v->value_ns = value;
 		v->low_ns = low;
 		v->high_ns = high;
-		explain_outside(&executions[i], base, r->headline, v);
+		explain_outside(&executions[i], base, r->lead, v);
 		dropped++;
 	}
 	return dropped;
@@ -294,6 +341,7 @@ void emp_judge(const struct run *run, const struct execution *executions, size_t
 	}
 	out->user_share = both > 0 ? user / both : NAN;
 	find_present(executions, out);
+	fit_steady(run, executions, options, out);
 	summarise_all(run, executions, out, out->unfiltered);
 	memcpy(out->kept, out->unfiltered, sizeof out->kept);
 	if (emp_drop_by_cutoffs(executions, options, out))
@@ -337,4 +385,15 @@ void emp_compare(const double *a, size_t n_a, const double *b, size_t n_b,
 				   : "Mann-Whitney U (normal approximation)",
 		.significant = test.p < 0.05 && (ratio.low > 1 || ratio.high < 1),
 	};
+}
+
+void emp_compare_steady(const struct steady_fit *a, const struct steady_fit *b,
+			struct emp_comparison *out)
+{
+	if (!(out->ratio > 0) || !(out->ratio_low > 0))
+		return;
+	double reach = hypot(steady_reach(a), steady_reach(b));
+	out->ratio_low = out->ratio * exp(-hypot(log(out->ratio / out->ratio_low), reach));
+	out->ratio_high = out->ratio * exp(hypot(log(out->ratio_high / out->ratio), reach));
+	out->significant = out->p < 0.05 && (out->ratio_low > 1 || out->ratio_high < 1);
 }

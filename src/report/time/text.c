@@ -95,6 +95,8 @@ static void put_figures(const struct run_view *view, const struct style *style, 
 {
 	const struct emp_result *r = view->result;
 	struct rows rows = { 0 };
+	if (r->lead == EMP_PT_STEADY)
+		measure_rows(view, EMP_PT_STEADY, style, &rows);
 	if (r->headline != EMP_ET)
 		measure_rows(view, r->headline, style, &rows);
 	measure_rows(view, EMP_ET, style, &rows);
