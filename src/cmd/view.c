@@ -148,8 +148,8 @@ void put_comparison(const struct loaded_run *base, const struct loaded_run *othe
 	put_paragraph(out, &p, strbuf_text(&words));
 }
 
-const enum emp_measure compared_measures[5] = { EMP_MEASURES, EMP_ET, EMP_PT_NET, EMP_PT_EXEC,
-						EMP_PT_TICK };
+const enum emp_measure compared_measures[6] = { EMP_MEASURES, EMP_ET,	   EMP_PT_NET,
+						EMP_PT_EXEC,  EMP_PT_TICK, EMP_PT_STEADY };
 
 /* Even if all of one side lay above all of the other, would p be below 0.05? */
 static bool is_decidable(const struct emp_comparison *r)

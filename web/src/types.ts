@@ -60,7 +60,9 @@ export interface Protocol {
   name: 'emp';
   headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick'; // The measure the result is about.
   user_share: number | null; // User time's share of user and system time, pooled over the executions that neither are warm-ups nor failed: the ticks it is sampled by are too few in one. `user` and `system` are the process time of the grade shown (`grade`) divided by it. null: not one tick was seen.
-  measures: { et: Measure; pt_net: Measure; pt_exec: Measure; pt_tick: Measure; user: Measure; system: Measure; };
+  measures: { et: Measure; pt_net: Measure; pt_exec: Measure; pt_tick: Measure; user: Measure; system: Measure; pt_steady: Measure; };
+  lead: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // What is shown first and what rule II judges by: pt_steady where that is shown to be better, or else the headline.
+  steady: Steady | null; // How PT(steady) was estimated; null: the CPUs' speed was not watched.
   cutoffs: Cutoffs | null; // What rule I went by; null: this machine has no cutoffs, or they were not to be applied.
   drops: Drop[];
   warnings: Warning[];
@@ -82,6 +84,16 @@ export interface Summary {
   max_ns: number;
   ci_low_ns: number | null;
   ci_high_ns: number | null;
+}
+
+export interface Steady {
+  executions: number; // Executions that it is from.
+  helps: boolean; // Whether the speed explains anything of sigma.
+  better: boolean; // Whether PT(steady) is the figure to trust.
+  varied: number; // sigma of the speed, as a share.
+  explained: number; // The share of PT(net)'s sigma that is gone, by leaving each execution out in turn.
+  coefficients: { chain: number; ports: number; turns: number; loads: number; };
+  reference: { chain_ns: number | null; ports_ns: number | null; turns_ns: number | null; loads_ns: number | null; };
 }
 
 export interface Cutoffs {
@@ -193,6 +205,7 @@ export interface Execution {
   lost: number; // events the collector lost
   ephemeral: number | null; // tasks made but never seen; absent where it cannot be known
   self_ns: number | null; // CPU time of tare within the timed window
+  speed: { chain_ns: number | null; ports_ns: number | null; turns_ns: number | null; loads_ns: number | null; probes: number | null; left_out: number | null; self_ns: number | null; };
   ledger: Ledger | null; // null: none was kept.
   verdict: Verdict | null;
 }
@@ -1408,7 +1421,7 @@ export interface TimeSection {
   command: string;
   parameters: Parameter[];
   backend: 'plain' | 'netlink' | 'bpf';
-  headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system'; // The best there is.
+  headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // The best there is.
   shell_ns: number; // Taken off each ET; 0: no shell.
   planned: number | null; // Executions asked for, without warm-ups; null: as many as it takes.
   kept: { et: Summary | null; pt_net: Summary | null; pt_exec: Summary | null; pt_tick: Summary | null; user: Summary | null; system: Summary | null; };
@@ -1643,7 +1656,7 @@ export interface TimeComparison {
   kind: 'time';
   sections: number[]; // Those compared, the reference included.
   reference: number;
-  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system';
+  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady';
   rows: TimeComparisonRow[];
 }
 

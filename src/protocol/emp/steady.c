@@ -9,7 +9,8 @@
 #define FEWEST_BETTER 10 /* for PT(steady) to be the figure to trust */
 #define HELPS 0.95	 /* sigma_left / sigma */
 #define BETTER 0.7
-#define STEEPEST 1.5  /* a coefficient above it is no speed */
+/* Chains hardly feel a sibling that costs other code much; a steeper coefficient is no speed. */
+#define STEEPEST 4.0
 #define PRIOR 1.0     /* how large coefficients are thought to be: the ridge */
 #define PER_KIND 1.03 /* how much better it must get for one more coefficient */
 #define K SPEED_KINDS

@@ -75,6 +75,31 @@ static const struct field drop_fields[] = {
 };
 const struct shape drop_shape = { "drop", NULL, drop_fields };
 
+#define X(member, ...) FACT(struct steady_fit, member, __VA_ARGS__)
+#define KIND(kind, name)                                                                 \
+	X(coefficient[kind], "coefficients." name, FIELD_REAL,                               \
+	  "By how many per cent PT is longer if this work takes 1 % longer; 0: unused.",     \
+	  .flags = FIELD_ALWAYS),                                                            \
+		X(reference_ns[kind], "reference." name "_ns", FIELD_REAL,                   \
+		  "This work at the speed that PT(steady) is at: the best seen of the machine.")
+static const struct field steady_fields[] = {
+	X(n, "executions", FIELD_U64, "Executions that it is from."),
+	X(helps, "helps", FIELD_BOOL, "Whether the speed explains anything of sigma."),
+	X(better, "better", FIELD_BOOL, "Whether PT(steady) is the figure to trust."),
+	X(varied, "varied", FIELD_REAL, "sigma of the speed, as a share.", .flags = FIELD_ALWAYS),
+	X(explained, "explained", FIELD_REAL,
+	  "The share of PT(net)'s sigma that is gone, by leaving each execution out in turn.",
+	  .flags = FIELD_ALWAYS),
+	KIND(SPEED_CHAIN, "chain"),
+	KIND(SPEED_PORTS, "ports"),
+	KIND(SPEED_TURNS, "turns"),
+	KIND(SPEED_LOADS, "loads"),
+	{ 0 },
+};
+static const struct shape steady_shape = { "steady", NULL, steady_fields };
+#undef KIND
+#undef X
+
 #define X(member, ...) FACT(struct emp_result, member, __VA_ARGS__)
 #define MEASURE(m, name) X(kept[m], "measures." name, FIELD_OBJECT, NULL, .shape = &measure_shape)
 static const struct field protocol_fields[] = {
@@ -90,6 +115,13 @@ static const struct field protocol_fields[] = {
 	MEASURE(EMP_PT_TICK, "pt_tick"),
 	MEASURE(EMP_USER, "user"),
 	MEASURE(EMP_SYSTEM, "system"),
+	MEASURE(EMP_PT_STEADY, "pt_steady"),
+	X(lead, "lead", FIELD_ENUM,
+	  "What is shown first and what rule II judges by: pt_steady where that is shown to be better, or else the headline.",
+	  .limit = EMP_MEASURES, .names = emp_measure_names),
+	X(steady, "steady", FIELD_OBJECT,
+	  "How PT(steady) was estimated; null: the CPUs' speed was not watched.",
+	  .shape = &steady_shape, .flags = FIELD_ZERO_ABSENT),
 	{ "cutoffs", FIELD_OBJECT, .shape = &cutoffs_shape, .flags = FIELD_MAYBE,
 	  .meaning =
 		  "What rule I went by; null: this machine has no cutoffs, or they were not to be applied." },
