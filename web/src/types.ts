@@ -1312,6 +1312,31 @@ export interface WatchRow {
   going: boolean;
 }
 
+export interface DoctorSpeed {
+  tare: string; // version of tare
+  watched_ns: number;
+  grade: 'unknown' | 'steady' | 'shared' | 'throttled'; // the worst of the CPUs
+  advice: string;
+  not_seen: string | null; // what is lost for want of privileges; null: nothing
+  cpus: SpeedCpu[];
+}
+
+export interface SpeedCpu {
+  cpu: number;
+  grade: 'unknown' | 'steady' | 'shared' | 'throttled';
+  windows: number; // stretches of 100 ms with a probe
+  probes: number; // that count
+  left_out: number; // that were interrupted
+  work: { chain: SpeedFigures; ports: SpeedFigures; turns: SpeedFigures; loads: SpeedFigures; };
+}
+
+export interface SpeedFigures {
+  best_ns: number | null; // the 5 % quantile of means over 100 ms
+  median_ns: number | null;
+  worst_ns: number | null; // the 95 % quantile
+  varied: number | null; // worst / best - 1
+}
+
 export interface Doctor {
   tare: string; // version of tare
   fingerprint: string; // over the facts that make two runs comparable: all but those beginning with 'now.'
