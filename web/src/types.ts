@@ -354,7 +354,7 @@ export interface Tare {
 export interface Comparison {
   reference: number; // Index in results.
   result: number; // Index in results.
-  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick';
+  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady';
   ratio: number | null; // Mean of result by mean of reference.
   ratio_low: number | null;
   ratio_high: number | null;
@@ -368,16 +368,16 @@ export interface Emp {
   type: 'emp';
   run: number | null; // Its id in the lab.
   command: string;
-  versions: EmpVersion[]; // v0 to v6, each with what those before it have.
+  versions: EmpVersion[]; // v0 to v6, each with what those before it have; v6+steady is tare's own step, where the CPUs' speed was watched.
   sizes: EmpSize[] | null; // v5 applied to the first n samples, the whole first; null: not asked for (--sizes).
 }
 
 export interface EmpVersion {
-  version: 'v0' | 'v1' | 'v2' | 'v3' | 'v4' | 'v5' | 'v6';
+  version: 'v0' | 'v1' | 'v2' | 'v3' | 'v4' | 'v5' | 'v6' | 'v6+steady';
   adds: string; // What it adds to the one before.
   held: boolean; // Its conditions, and those of the versions before it, were met in this run.
   why: string | null; // What was not met, or how its own condition was.
-  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick'; // What value is of.
+  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // What value is of.
   n: number; // Samples kept.
   dropped_cutoff: number; // Samples dropped by rule I.
   dropped_outside: number; // Samples dropped by rule II.

@@ -129,7 +129,8 @@ static void fit_steady(const struct run *run, const struct execution *executions
 	}
 	steady_fit(in, n, options->speed_ns, &r->steady);
 	r->present[EMP_PT_STEADY] = n && n == counted && r->steady.helps;
-	r->lead = r->present[EMP_PT_STEADY] && r->steady.better ? EMP_PT_STEADY : r->headline;
+	bool leads = r->present[EMP_PT_STEADY] && r->steady.better && !options->no_steady;
+	r->lead = leads ? EMP_PT_STEADY : r->headline;
 	xfree(in);
 }
 

@@ -62,6 +62,7 @@ struct emp_origin {
 
 struct emp_options {
 	bool keep_outside;	   /* do not apply rule (II) */
+	bool no_steady;		   /* the lead is the headline, as in the papers */
 	bool ignore_failure;	   /* failed executions count */
 	const int *expected_codes; /* exit codes that are not a failure, in addition to 0 */
 	size_t expected_count;

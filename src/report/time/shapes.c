@@ -302,7 +302,7 @@ const struct shape ratio_shape = { "ratio", NULL, ratio_fields };
 static const struct field comparison_fields[] = {
 	{ "reference", FIELD_U64, .flags = FIELD_BY_HAND, .meaning = "Index in results." },
 	{ "result", FIELD_U64, .flags = FIELD_BY_HAND, .meaning = "Index in results." },
-	{ "measure", FIELD_ENUM, .limit = EMP_PT_TICK + 1, .names = emp_measure_names,
+	{ "measure", FIELD_ENUM, .limit = EMP_MEASURES, .names = emp_measure_names,
 	  .flags = FIELD_BY_HAND },
 	{ "", FIELD_SPLICE, .shape = &ratio_shape },
 	{ 0 },
@@ -339,7 +339,7 @@ static const struct field version_fields[] = {
 	  "Its conditions, and those of the versions before it, were met in this run."),
 	X(why, "why", FIELD_NAME, "What was not met, or how its own condition was.",
 	  .flags = FIELD_ZERO_ABSENT),
-	X(measure, "measure", FIELD_ENUM, "What value is of.", .limit = EMP_PT_TICK + 1,
+	X(measure, "measure", FIELD_ENUM, "What value is of.", .limit = EMP_MEASURES,
 	  .names = emp_measure_names),
 	X(n, "n", FIELD_U64, "Samples kept."),
 	X(dropped_cutoff, "dropped_cutoff", FIELD_U64, "Samples dropped by rule I."),
@@ -372,7 +372,7 @@ static const struct field emp_fields[] = {
 	FACT(struct run, id, "run", FIELD_ID, "Its id in the lab."),
 	{ "command", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
 	{ "versions", FIELD_LIST, .shape = &version_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "v0 to v6, each with what those before it have.",
+	  .meaning = "v0 to v6, each with what those before it have; v6+steady is tare's own step, where the CPUs' speed was watched.",
 	  .more = "\"minItems\": 7, \"maxItems\": 7" },
 	{ "sizes", FIELD_LIST, .shape = &size_shape, .flags = FIELD_MAYBE,
 	  .meaning =
