@@ -36,11 +36,13 @@ static uint64_t taken_from(enum emp_measure m, uint64_t et_ns, const uint64_t *p
 
 bool emp_speed(const struct run *run, const struct execution *x, struct steady_input *out)
 {
-	uint64_t shell = run->shell_pt_ns[GRADE_NET] == ABSENT_NS ? 0 : run->shell_pt_ns[GRADE_NET];
-	uint64_t net = x->pt_ns[GRADE_NET];
-	if (net == ABSENT_NS || net <= shell || x->speed.used <= 0)
+	/* without a ledger the scheduler's own count is the best there is */
+	enum grade g = x->pt_ns[GRADE_NET] != ABSENT_NS ? GRADE_NET : GRADE_EXEC;
+	uint64_t shell = run->shell_pt_ns[g] == ABSENT_NS ? 0 : run->shell_pt_ns[g];
+	uint64_t pt = x->pt_ns[g];
+	if (pt == ABSENT_NS || pt <= shell || x->speed.used <= 0)
 		return false;
-	out->pt_ns = (double)(net - shell);
+	out->pt_ns = (double)(pt - shell);
 	memcpy(out->speed_ns, x->speed.ns, sizeof out->speed_ns);
 	return true;
 }

@@ -115,7 +115,8 @@ void emp_judge(const struct run *run, const struct execution *executions, size_t
 	       const struct emp_options *options, struct emp_result *out);
 void emp_result_release(struct emp_result *r);
 
-/* What PT(steady) is fitted to. False: its PT(net) or the CPU's speed is not known. */
+/* What PT(steady) is fitted to: PT(net), or else PT(exec), and the CPU's speed. False: one of them
+ * is not known. */
 bool emp_speed(const struct run *run, const struct execution *x, struct steady_input *out);
 
 /* Compares two sets of kept values: b with the baseline a. ratio = mean(b) / mean(a), with a
