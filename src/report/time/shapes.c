@@ -77,10 +77,10 @@ const struct shape drop_shape = { "drop", NULL, drop_fields };
 
 #define X(member, ...) FACT(struct steady_fit, member, __VA_ARGS__)
 #define KIND(kind, name)                                                                 \
-	X(coefficient[kind], "coefficients." name, FIELD_REAL,                               \
-	  "By how many per cent PT is longer if this work takes 1 % longer; 0: unused.",     \
-	  .flags = FIELD_ALWAYS),                                                            \
-		X(reference_ns[kind], "reference." name "_ns", FIELD_REAL,                   \
+	X(coefficient[kind], "coefficients." name, FIELD_REAL,                           \
+	  "By how many per cent PT is longer if this work takes 1 % longer; 0: unused.", \
+	  .flags = FIELD_ALWAYS),                                                        \
+		X(reference_ns[kind], "reference." name "_ns", FIELD_REAL,               \
 		  "This work at the speed that PT(steady) is at: the best seen of the machine.")
 static const struct field steady_fields[] = {
 	X(n, "executions", FIELD_U64, "Executions that it is from."),
@@ -372,7 +372,8 @@ static const struct field emp_fields[] = {
 	FACT(struct run, id, "run", FIELD_ID, "Its id in the lab."),
 	{ "command", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
 	{ "versions", FIELD_LIST, .shape = &version_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "v0 to v6, each with what those before it have; v6+steady is tare's own step, where the CPUs' speed was watched.",
+	  .meaning =
+		  "v0 to v6, each with what those before it have; v6+steady is tare's own step, where the CPUs' speed was watched.",
 	  .more = "\"minItems\": 7, \"maxItems\": 7" },
 	{ "sizes", FIELD_LIST, .shape = &size_shape, .flags = FIELD_MAYBE,
 	  .meaning =
