@@ -233,6 +233,25 @@ static bool put_excess(const struct execution *x, const struct execution *base, 
 	return found;
 }
 
+/* Most of what it ran longer than usual is what a slower CPU costs. */
+static bool put_slower(const struct run *run, const struct execution *x,
+		       const struct execution *base, const struct emp_result *r, char *out,
+		       size_t size)
+{
+	const struct steady_fit *f = &r->steady;
+	struct steady_input in, usual_in;
+	if (!r->present[EMP_PT_STEADY] || f->most >= SPEED_KINDS || !base ||
+	    !emp_speed(run, x, &in) || !emp_speed(run, base, &usual_in))
+		return false;
+	double more = in.pt_ns - usual_in.pt_ns;
+	double own = steady_value(f, &in) - steady_value(f, &usual_in);
+	if (!(more > 0) || !(own < more / 2))
+		return false;
+	snprintf(out, size, "; the CPU ran at %.0f %% of its best %s (estimated)",
+		 100 * steady_speed(f, &in, f->most), speed_kind_phrases[f->most]);
+	return true;
+}
+
 /* No cause stands out: who delayed it most, where a delay may be the reason. */
 static void explain_by_ledger(const struct execution *x, enum emp_measure m, char *out, size_t size)
 {
@@ -256,9 +275,11 @@ static void explain_by_ledger(const struct execution *x, enum emp_measure m, cha
 	}
 }
 
-static void explain_outside(const struct execution *x, const struct execution *base,
-			    enum emp_measure m, struct emp_verdict *v)
+static void explain_outside(const struct run *run, const struct execution *x,
+			    const struct execution *base, const struct emp_result *r,
+			    struct emp_verdict *v)
 {
+	enum emp_measure m = r->lead;
 	bool above = v->value_ns > v->high_ns;
 	char value[32] = "", bound[32] = "", used[32];
 	/* as many digits as it takes to tell them apart */
@@ -273,7 +294,8 @@ static void explain_outside(const struct execution *x, const struct execution *b
 		return;
 	char *rest = v->reason + used_bytes;
 	size_t room = sizeof v->reason - (size_t)used_bytes;
-	if (put_excess(x, base, m, rest, room))
+	if (put_excess(x, base, m, rest, room) ||
+	    (m != EMP_ET && m != EMP_PT_STEADY && put_slower(run, x, base, r, rest, room)))
 		return;
 	if (x->ledger.present) {
 		explain_by_ledger(x, m, rest, room);
@@ -316,7 +338,7 @@ static size_t drop_outside(const struct run *run, const struct execution *execut
 		v->value_ns = value;
 		v->low_ns = low;
 		v->high_ns = high;
-		explain_outside(&executions[i], base, r->lead, v);
+		explain_outside(run, &executions[i], base, r, v);
 		dropped++;
 	}
 	return dropped;
