@@ -64,3 +64,11 @@ setup() {
 	[[ "$output" == *"speed of the CPU"* ]]
 	[[ "$output" == *"SCHED_FIFO"* ]]
 }
+
+@test "emp has a row for PT(steady) where the speed was watched" {
+	"$TARE" time -N -r 10 --style none "$TARE inc --turns 30000000"
+	run bash -c "\"$TARE\" emp --json | jq -e '[.versions[].version][-1] == \"v6+steady\"'"
+	[ "$status" -eq 0 ]
+	run "$TARE" emp
+	[[ "$output" == *"v6+steady"*"tare's own step"* ]]
+}
