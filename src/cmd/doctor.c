@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/doctor_speed.h"
 #include "collect/collect.h"
 #include "protocol/doctor/doctor.h"
 #include "record/machine.h"
@@ -15,8 +16,9 @@
 #define SEVERITIES (SEVERITY_BAD + 1)
 
 struct doctor {
-	bool json, all, facts;
-	int fail_if; /* index in "note|warn|bad"; -1: never */
+	bool json, all, facts, speed;
+	uint64_t duration_ns; /* of --speed */
+	int fail_if;	      /* index in "note|warn|bad"; -1: never */
 	const char *from;
 };
 
@@ -170,6 +172,14 @@ static int report(void *options, const struct cmd_args *args, struct error *err)
 		return error_set(err, EXIT_USAGE,
 				 "doctor takes no operands, but was given '%.100s'",
 				 args->operands.items[0]);
+	if (o->speed && (o->facts || o->from || o->fail_if >= 0))
+		return error_set(err, EXIT_USAGE,
+				 "doctor: --speed watches instead of judging facts: leave out --%s",
+				 o->facts  ? "facts"
+				 : o->from ? "from"
+					   : "fail-if");
+	if (o->speed)
+		return doctor_speed(o->duration_ns, o->json, err);
 	if (facts_get(o, &m, err))
 		return -1;
 	doctor_judge(&m, &findings);
@@ -195,7 +205,7 @@ static int report(void *options, const struct cmd_args *args, struct error *err)
 int cmd_doctor(struct lab_access *lab, int argc, char **argv)
 {
 	(void)lab;
-	struct doctor o = { .fail_if = -1 };
+	struct doctor o = { .fail_if = -1, .duration_ns = 10000000000u };
 	struct option_spec specs[] = {
 		{ 'a', "all", OPTION_FLAG, &o.all, NULL,
 		  "show what is in order and what is not known too" },
@@ -204,7 +214,12 @@ int cmd_doctor(struct lab_access *lab, int argc, char **argv)
 		{ 0, "facts", OPTION_FLAG, &o.facts, NULL, "print the facts instead, key=value" },
 		{ 0, "from", OPTION_TEXT, &o.from, "FILE",
 		  "judge the facts in FILE (as --facts printed them; - is standard input)" },
-		{ 0, "json", OPTION_FLAG, &o.json, NULL, "print JSON (doctor.schema.json)" },
+		{ 0, "speed", OPTION_FLAG, &o.speed, NULL,
+		  "watch how steady the speed of the CPUs is instead" },
+		{ 'd', "duration", OPTION_DURATION, &o.duration_ns, "TIME",
+		  "watch for so long (default: 10s)" },
+		{ 0, "json", OPTION_FLAG, &o.json, NULL,
+		  "print JSON (doctor.schema.json, doctor-speed.schema.json)" },
 		{ 0 }
 	};
 	return cmd_run(

@@ -185,8 +185,8 @@ void put_comparison(const struct loaded_run *base, const struct loaded_run *othe
 	put_paragraph(out, &p, strbuf_text(&words));
 }
 
-const enum emp_measure compared_measures[5] = { EMP_MEASURES, EMP_ET, EMP_PT_NET, EMP_PT_EXEC,
-						EMP_PT_TICK };
+const enum emp_measure compared_measures[6] = { EMP_MEASURES, EMP_ET,	   EMP_PT_NET,
+						EMP_PT_EXEC,  EMP_PT_TICK, EMP_PT_STEADY };
 
 /* With fewer on a side, a check could hardly ever fail. */
 #define LEAST_CHECKED 4

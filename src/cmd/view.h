@@ -32,8 +32,8 @@ void comparison_sentence(const struct loaded_run *base, const struct loaded_run 
 void put_comparison(const struct loaded_run *base, const struct loaded_run *other,
 		    const struct run_comparison *c, struct strbuf *out);
 /* The choices of --measure; the best is EMP_MEASURES. */
-#define COMPARED_MEASURES "best|et|net|exec|tick"
-extern const enum emp_measure compared_measures[5];
+#define COMPARED_MEASURES "best|et|net|exec|tick|steady"
+extern const enum emp_measure compared_measures[6];
 
 /* Returns true, and says so on stderr, if it is significantly slower by more than this share, or if
  * there are too few executions to tell. */

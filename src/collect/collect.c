@@ -107,6 +107,18 @@ void collector_take_ledger(struct collector *c, struct ledger *ledger, struct tr
 		c->ops->take_ledger(c->state, ledger, trace);
 }
 
+enum speed_turn collector_turn(void *collector, uint32_t cpu, uint64_t *events)
+{
+	const struct collector *c = collector;
+	*events = 0;
+	return c->ops->turn ? c->ops->turn(c->state, cpu, events) : SPEED_TURN_UNKNOWN;
+}
+
+bool collector_knows_turns(const struct collector *c)
+{
+	return c->ops->knows_turns && c->ops->knows_turns(c->state);
+}
+
 enum backend collector_backend(const struct collector *c)
 {
 	return c->ops->backend;

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "collect/speed/speed.h"
 #include "record/execution.h"
 
 struct collector;
@@ -32,6 +33,11 @@ void collector_close(struct collector *c);
 int collector_keep_ledger(struct collector *c, bool trace, struct error *err);
 /* Call it after collector_finish(). .present is false if no ledger was kept. */
 void collector_take_ledger(struct collector *c, struct ledger *ledger, struct trace *trace);
+
+/* A speed_turn_fn of which the collector is the context. Says SPEED_TURN_UNKNOWN where no ledger is
+ * kept: then nobody knows. */
+enum speed_turn collector_turn(void *collector, uint32_t cpu, uint64_t *events);
+bool collector_knows_turns(const struct collector *c);
 
 enum backend collector_backend(const struct collector *c);
 /* A sentence on what this back end does not see, and what would help. NULL: it sees everything. */

@@ -205,6 +205,12 @@ int lab_list_studies(struct lab *lab, lab_study_list *into, struct error *err);
 int lab_remove_study(struct lab *lab, int64_t id, struct error *err);
 
 /* The cutoffs in force on this machine (by identity), and their origin. */
+/* The best speed that was seen of this machine's CPUs, in ns of a probe's work; NaN: none. Noting
+ * it takes the run's executions, which are stored, into account. */
+int lab_get_speeds(struct lab *lab, const struct machine *m, double ns[SPEED_KINDS],
+		   struct error *err);
+int lab_note_speeds(struct lab *lab, int64_t run, const struct machine *m, struct error *err);
+
 struct lab_cutoffs {
 	cutoff_list cutoffs;
 	int64_t study;		/* the newest of the machine; 0: all edited or imported */

@@ -19,7 +19,7 @@
 #define PARALLEL 1.2
 /* A side that takes at most this share of the other's CPU time is started again when it ends. */
 #define REPEATED_BELOW 0.9
-#define FIRST_LOOK 5
+#define FIRST_LOOK 6 /* the first of them is a warm-up */
 /* An execution may take this many times the longest one so far. */
 #define PATIENCE 4
 

@@ -201,6 +201,16 @@ static void derive_ends(struct execution *x, const struct command *command, uint
 	}
 }
 
+/* The single probes are part of a trace. */
+static void keep_speed(const struct speed_probe *p, struct trace *t)
+{
+	struct speed_series s;
+	for (size_t i = 0; t->present && speed_probe_series(p, i, &s); i++)
+		trace_add_speed(t, s.cpu, s.samples, s.count);
+	if (t->present)
+		trace_sort(t);
+}
+
 /* Gate open to the root's end. */
 static int run_timed(struct collector *c, struct command *command, const char *name,
 		     const struct execute_options *options, struct execution *x, struct error *err)
@@ -208,11 +218,15 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 	overall_read(&x->before);
 	uint64_t own = clock_cpu_ns();
 	x->started_at_ns = clock_realtime_ns();
+	if (options->speed)
+		speed_probe_begin(options->speed);
 	command_start(command);
 	enum ending how = wait_for_end(c, command, options->time_limit_ns, options->watch);
 	uint64_t waited_ns = clock_monotonic_ns();
 	x->self_ns = clock_cpu_ns() - own;
 	overall_read(&x->after);
+	if (options->speed)
+		speed_probe_end(options->speed, &x->speed);
 
 	int status = 0;
 	struct rusage usage;
@@ -260,6 +274,8 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 	struct totals base = used_before_exec(command, collector_backend(c), &x->tasks_before);
 	collector_finish(c, &base, &x->exits, &x->totals, &x->lost);
 	collector_take_ledger(c, &x->ledger, &x->trace);
+	if (options->speed)
+		keep_speed(options->speed, &x->trace);
 	int failed = collector_snapshot(c, &x->tasks_after, err);
 	derive_ends(x, command, waited_ns, root_end_ns);
 	return failed;

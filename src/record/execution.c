@@ -78,6 +78,23 @@ const struct field execution_fields[] = {
 	X(ephemeral, "ephemeral", FIELD_KNOWN,
 	  "tasks made but never seen; absent where it cannot be known"),
 	X(self_ns, "self_ns", FIELD_NS, "CPU time of tare within the timed window"),
+	X(speed.ns[SPEED_CHAIN], "speed_chain_ns", FIELD_REAL,
+	  "what the speed probe's dependent multiplications took at the mean speed of the CPUs "
+	  "while the subject had them",
+	  .unit = UNIT_NS, .json = "speed.chain_ns"),
+	X(speed.ns[SPEED_PORTS], "speed_ports_ns", FIELD_REAL,
+	  "likewise its additions, which fill the core's ports", .unit = UNIT_NS,
+	  .json = "speed.ports_ns"),
+	X(speed.ns[SPEED_TURNS], "speed_turns_ns", FIELD_REAL,
+	  "likewise its tight loop, of one taken branch a turn", .unit = UNIT_NS,
+	  .json = "speed.turns_ns"),
+	X(speed.ns[SPEED_LOADS], "speed_loads_ns", FIELD_REAL,
+	  "likewise its dependent loads from 4 MiB", .unit = UNIT_NS, .json = "speed.loads_ns"),
+	X(speed.used, "speed_probes", FIELD_KNOWN, "probes in these means", .json = "speed.probes"),
+	X(speed.left_out, "speed_left_out", FIELD_KNOWN, "probes that were interrupted",
+	  .json = "speed.left_out"),
+	X(speed.self_ns, "speed_self_ns", FIELD_NS,
+	  "CPU time of the probes themselves; part of self_ns", .json = "speed.self_ns"),
 	{ 0 },
 };
 

@@ -9,6 +9,7 @@
 #include "record/conditions.h"
 #include "record/field.h"
 #include "record/ledger.h"
+#include "record/speed.h"
 #include "record/task.h"
 #include "record/trace.h"
 
@@ -78,11 +79,12 @@ struct execution {
 	uint64_t user_ns, system_ns;
 	struct totals totals;
 	double switches_per_s;
-	uint32_t left_behind; /* processes of the tree still alive when the first one ended */
-	uint32_t ended;	      /* of those, ended by tare */
-	uint64_t lost;	      /* events the collector lost */
-	int64_t ephemeral;    /* tasks made but never seen; -1 if unknown */
-	uint64_t self_ns;     /* CPU time of tare within the timed window */
+	uint32_t left_behind;	  /* processes of the tree still alive when the first one ended */
+	uint32_t ended;		  /* of those, ended by tare */
+	uint64_t lost;		  /* events the collector lost */
+	int64_t ephemeral;	  /* tasks made but never seen; -1 if unknown */
+	uint64_t self_ns;	  /* CPU time of tare within the timed window */
+	struct speed_means speed; /* of the CPUs, while the subject had them */
 	struct overall before, after;
 	ARRAY(struct process)
 	processes; /* everything that ran: the subject's first, then by exec */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/speed.h"
+
 void trace_release(struct trace *t)
 {
 	array_release(&t->events);
@@ -40,4 +42,26 @@ void trace_sort(struct trace *t)
 	struct trace_event *scratch = xcalloc(t->events.count / 2 + 1, sizeof *scratch);
 	sort(t->events.items, t->events.count, scratch);
 	free(scratch);
+}
+
+static uint32_t tenths(float ns)
+{
+	return ns < 1e8f ? (uint32_t)(ns * 10 + 0.5f) : UINT32_MAX / 2;
+}
+
+void trace_add_speed(struct trace *t, uint32_t cpu, const struct speed_sample *samples,
+		     size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct speed_sample *s = &samples[i];
+		if (!s->flags)
+			array_push(&t->events, (struct trace_event){
+						       .at_ns = s->at_ns,
+						       .kind = TRACE_SPEED,
+						       .cpu = (uint16_t)cpu,
+						       .tid = (int32_t)tenths(s->ns[SPEED_CHAIN]),
+						       .tgid = (int32_t)tenths(s->ns[SPEED_TURNS]),
+						       .a = tenths(s->ns[SPEED_PORTS]),
+						       .b = tenths(s->ns[SPEED_LOADS]) });
+	}
 }

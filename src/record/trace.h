@@ -32,6 +32,9 @@ enum trace_kind {
 	TRACE_NMI,	  /* a handler of an NMI ends: b: ns it took */
 	TRACE_DETOUR_BEGIN, /* the loop is away from here */
 	TRACE_DETOUR_END,
+	/* Only in `tare time`: */
+	TRACE_SPEED, /* a speed probe on cpu, in tenths of a ns: tid: chain, tgid: turns, a: ports,
+			b: loads */
 };
 
 #define TRACE_NAMES_WORK 200 /* cause of a struct trace_name: source is a function's number */
@@ -84,6 +87,10 @@ struct trace {
 
 void trace_release(struct trace *t);
 void trace_clear(struct trace *t);
+/* Adds the probes of one CPU that were not interrupted, out of order. */
+struct speed_sample;
+void trace_add_speed(struct trace *t, uint32_t cpu, const struct speed_sample *samples,
+		     size_t count);
 /* Sorts by time; the events of one CPU keep their order. */
 void trace_sort(struct trace *t);
 #endif

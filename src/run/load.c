@@ -1,5 +1,6 @@
 #include "run/load.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct emp_options loaded_options(const struct loaded_run *l)
 		.expected_count = how->expected_codes.count,
 		.cutoffs = c->cutoffs.items,
 		.cutoff_count = c->cutoffs.count,
+		.speed_ns = l->speed_ns,
 		.origin = { .study = c->study,
 			    .made_at_ns = c->made_at_ns,
 			    .then = c->machine.facts.count ? &c->machine : NULL,
@@ -34,6 +36,10 @@ static int load_command(struct loaded_run *l, struct lab *lab, int64_t id,
 	bool wanted = o->cutoffs == CUTOFFS_ALL ||
 		      (o->cutoffs == CUTOFFS_OF_RUN && !l->run.conditions.no_cutoffs);
 	if (wanted && l->machine.facts.count && lab_get_cutoffs(lab, &l->machine, &l->cutoffs, err))
+		return -1;
+	for (enum speed_kind k = 0; k < SPEED_KINDS; k++)
+		l->speed_ns[k] = NAN;
+	if (l->machine.facts.count && lab_get_speeds(lab, &l->machine, l->speed_ns, err))
 		return -1;
 	/* cutoffs are about processes */
 	if (l->cutoffs.cutoffs.count && detail < LAB_PROCESSES)
@@ -53,6 +59,7 @@ const char *loaded_measure_words(enum emp_measure m)
 		[EMP_PT_NET] = "process time (net)",
 		[EMP_PT_EXEC] = "process time (exec)",
 		[EMP_PT_TICK] = "process time (tick)",
+		[EMP_PT_STEADY] = "process time (steady)",
 	};
 	return words[m] ? words[m] : emp_measure_names[m];
 }
@@ -63,6 +70,14 @@ static bool all_have(const struct loaded_run *runs, size_t count, enum emp_measu
 		if (!runs[i].result.present[m] || !runs[i].result.kept[m].n)
 			return false;
 	return true;
+}
+
+static bool all_lead_steady(const struct loaded_run *runs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (runs[i].result.lead != EMP_PT_STEADY)
+			return false;
+	return all_have(runs, count, EMP_PT_STEADY);
 }
 
 static void summarise_side(const struct loaded_run *runs, size_t count, enum emp_measure m,
@@ -79,6 +94,9 @@ int loaded_compare_sides(const struct loaded_run *base, size_t n_base,
 			 struct run_comparison *out, struct error *err)
 {
 	static const enum emp_measure best[] = { EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK, EMP_ET };
+	if (measure == EMP_MEASURES && all_lead_steady(base, n_base) &&
+	    all_lead_steady(other, n_other))
+		measure = EMP_PT_STEADY;
 	for (size_t i = 0; measure == EMP_MEASURES && i < sizeof best / sizeof *best; i++)
 		if (all_have(base, n_base, best[i]) && all_have(other, n_other, best[i]))
 			measure = best[i];
@@ -98,6 +116,8 @@ int loaded_compare_sides(const struct loaded_run *base, size_t n_base,
 	emp_compare(&a, &b, &out->result);
 	out->result.runs_a = n_base;
 	out->result.runs_b = n_other;
+	if (measure == EMP_PT_STEADY)
+		emp_compare_steady(&base->result.steady, &other->result.steady, &out->result);
 	return 0;
 }
 

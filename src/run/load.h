@@ -32,7 +32,8 @@ struct loaded_run {
 	union {
 		struct { /* SUBJECT_COMMAND */
 			execution_list executions;
-			struct lab_cutoffs cutoffs; /* those applied */
+			struct lab_cutoffs cutoffs;   /* those applied */
+			double speed_ns[SPEED_KINDS]; /* the best seen of its machine; NaN: none */
 			struct emp_result result;
 		};
 		struct noise noise; /* SUBJECT_CPU */

@@ -11,6 +11,27 @@
 
 #define SHELL_CALIBRATION_RUNS 30
 
+/* Watches the CPUs that the subjects may use, wherever a thread can. What it lacks is in the run's
+ * not_seen. */
+static void open_speed(struct time_recording *t)
+{
+	const struct launch *launch = &t->p->plan.launch;
+	bool real_time = launch->policy == SCHED_FIFO || launch->policy == SCHED_RR;
+	struct speed_options options = { .cpus = launch->cpus,
+					 .ease_after_ns = SPEED_EASE_NS,
+					 .above_priority = real_time ? launch->rt_priority : 0 };
+	if (collector_knows_turns(t->collector)) {
+		options.turn = collector_turn;
+		options.context = t->collector;
+	}
+	struct error why = ERROR_INIT;
+	if (speed_probe_open(&t->speed, &options, &why))
+		t->speed_missing = xstrdup(why.text);
+	else if (speed_probe_not_seen(t->speed))
+		t->speed_missing = xstrdup(speed_probe_not_seen(t->speed));
+	t->p->plan.execute.speed = t->speed;
+}
+
 int time_recording_open(struct time_recording *t, struct error *err)
 {
 	struct error why = ERROR_INIT;
@@ -32,6 +53,8 @@ int time_recording_open(struct time_recording *t, struct error *err)
 			t->ledger_missing = xstrdup(why.text);
 	}
 	interrupt_watch();
+	if (!t->no_speed)
+		open_speed(t);
 	if (t->make_quiet && run_quiet_begin(&t->quiet, t->emp, err))
 		return error_prefix(err, "time");
 	return recorder_add_machine(&t->to, err);
@@ -53,6 +76,8 @@ static void describe_run(struct time_recording *t, size_t item, struct run *run)
 	if (t->ledger_missing)
 		strbuf_printf(&text, "%sthe ledger (%s).", not_seen ? " Nor " : "",
 			      t->ledger_missing);
+	if (t->speed_missing)
+		strbuf_printf(&text, "%s%s", text.length ? " " : "", t->speed_missing);
 	run->not_seen = text.length ? strbuf_detach(&text) : NULL;
 	for (size_t i = 0; c->combination != SIZE_MAX && i < t->p->space.count; i++) {
 		const char *value = parameter_value(&t->p->space, c->combination, i);
@@ -73,6 +98,8 @@ static int end_run(struct time_recording *t, size_t item, enum run_status status
 	run->ended_at_ns = clock_realtime_ns();
 	/* one that could not be started has nothing to keep */
 	if (recorder_end(&t->to, run, status, t->stored[item], err))
+		return -1;
+	if (t->stored[item] && t->speed && lab_note_speeds(t->to.lab, run->id, &t->to.machine, err))
 		return -1;
 	return t->stored[item] ? t->ended(t->context, run, err) : 0;
 }
@@ -154,6 +181,8 @@ void time_recording_close(struct time_recording *t)
 	free(t->stored);
 	free(t->conditions);
 	free(t->ledger_missing);
+	free(t->speed_missing);
+	speed_probe_close(t->speed);
 	collector_close(t->collector);
 	recorder_close(&t->to);
 }

@@ -31,6 +31,7 @@ struct time_recording {
 	struct time_plan *p;
 	enum backend backend;  /* BACKENDS: the best available */
 	bool no_ledger, trace; /* no_ledger: do not keep one even if possible */
+	bool no_speed;	       /* do not watch the speed of the CPUs even if possible */
 	bool must_have_ledger; /* fail if no ledger can be kept */
 	bool make_quiet;       /* make the machine quiet, as `emp` says (run_quiet_begin()) */
 	int emp;
@@ -46,8 +47,10 @@ struct time_recording {
 	struct recorder to; /* opened by the caller */
 	struct collector *collector;
 	struct run_quiet quiet;
+	struct speed_probe *speed; /* NULL: none */
 	char *ledger_missing; /* why the bpf back end keeps no ledger; NULL: it does, or is not used
 			       */
+	char *speed_missing;  /* what is not known of the CPUs' speed, a sentence; NULL: nothing */
 	struct run *runs;     /* one per command; id 0 until begun */
 	bool *stored;	      /* the lab has an execution of it */
 	double sum_ns;

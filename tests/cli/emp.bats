@@ -44,7 +44,7 @@ is_loud() {
 
 # measure [OPTIONS]: twelve executions, and a warm-up
 measure() {
-	"$TARE" time -N -r 12 --no-ledger --style none -n twelve "$@" true >/dev/null
+	"$TARE" time -N -r 12 --no-ledger --no-speed --style none -n twelve "$@" true >/dev/null
 }
 
 @test "emp: a row for each version, within 80 columns" {

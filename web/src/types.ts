@@ -60,7 +60,9 @@ export interface Protocol {
   name: 'emp';
   headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick'; // The measure the result is about.
   user_share: number | null; // User time's share of user and system time, pooled over the executions that neither are warm-ups nor failed: the ticks it is sampled by are too few in one. `user` and `system` are the process time of the grade shown (`grade`) divided by it. null: not one tick was seen.
-  measures: { et: Measure; pt_net: Measure; pt_exec: Measure; pt_tick: Measure; user: Measure; system: Measure; };
+  measures: { et: Measure; pt_net: Measure; pt_exec: Measure; pt_tick: Measure; user: Measure; system: Measure; pt_steady: Measure; };
+  lead: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // What is shown first and what rule II judges by: pt_steady where that is shown to be better, or else the headline.
+  steady: Steady | null; // How PT(steady) was estimated; null: the CPUs' speed was not watched.
   cutoffs: Cutoffs | null; // What rule I went by; null: this machine has no cutoffs, or they were not to be applied.
   drops: Drop[];
   warnings: Warning[];
@@ -84,6 +86,16 @@ export interface Summary {
   ci_high_ns: number | null;
   effective_n: number | null; // As many independent executions would tell as much about the mean.
   needed_n: number; // About as many executions are needed for an interval; 0: these are enough.
+}
+
+export interface Steady {
+  executions: number; // Executions that it is from.
+  helps: boolean; // Whether the speed explains anything of sigma.
+  better: boolean; // Whether PT(steady) is the figure to trust.
+  varied: number; // sigma of the speed, as a share.
+  explained: number; // The share of PT(net)'s sigma that is gone, by leaving each execution out in turn.
+  coefficients: { chain: number; ports: number; turns: number; loads: number; };
+  reference: { chain_ns: number | null; ports_ns: number | null; turns_ns: number | null; loads_ns: number | null; };
 }
 
 export interface Cutoffs {
@@ -195,6 +207,7 @@ export interface Execution {
   lost: number; // events the collector lost
   ephemeral: number | null; // tasks made but never seen; absent where it cannot be known
   self_ns: number | null; // CPU time of tare within the timed window
+  speed: { chain_ns: number | null; ports_ns: number | null; turns_ns: number | null; loads_ns: number | null; probes: number | null; left_out: number | null; self_ns: number | null; };
   ledger: Ledger | null; // null: none was kept.
   verdict: Verdict | null;
 }
@@ -343,7 +356,7 @@ export interface Tare {
 export interface Comparison {
   reference: number; // Index in results.
   result: number; // Index in results.
-  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick';
+  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady';
   ratio: number | null; // Mean of result by mean of reference.
   ratio_low: number | null; // 95 % interval. null: one side has one execution, or too few (needed_n).
   ratio_high: number | null;
@@ -358,16 +371,16 @@ export interface Emp {
   type: 'emp';
   run: number | null; // Its id in the lab.
   command: string;
-  versions: EmpVersion[]; // v0 to v6, each with what those before it have.
+  versions: EmpVersion[]; // v0 to v6, each with what those before it have; v6+steady is tare's own step, where the CPUs' speed was watched.
   sizes: EmpSize[] | null; // v5 applied to the first n samples, the whole first; null: not asked for (--sizes).
 }
 
 export interface EmpVersion {
-  version: 'v0' | 'v1' | 'v2' | 'v3' | 'v4' | 'v5' | 'v6';
+  version: 'v0' | 'v1' | 'v2' | 'v3' | 'v4' | 'v5' | 'v6' | 'v6+steady';
   adds: string; // What it adds to the one before.
   held: boolean; // Its conditions, and those of the versions before it, were met in this run.
   why: string | null; // What was not met, or how its own condition was.
-  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick'; // What value is of.
+  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // What value is of.
   n: number; // Samples kept.
   dropped_cutoff: number; // Samples dropped by rule I.
   dropped_outside: number; // Samples dropped by rule II.
@@ -1398,6 +1411,31 @@ export interface WatchRow {
   going: boolean;
 }
 
+export interface DoctorSpeed {
+  tare: string; // version of tare
+  watched_ns: number;
+  grade: 'unknown' | 'steady' | 'shared' | 'throttled'; // the worst of the CPUs
+  advice: string;
+  not_seen: string | null; // what is lost for want of privileges; null: nothing
+  cpus: SpeedCpu[];
+}
+
+export interface SpeedCpu {
+  cpu: number;
+  grade: 'unknown' | 'steady' | 'shared' | 'throttled';
+  windows: number; // stretches of 100 ms with a probe
+  probes: number; // that count
+  left_out: number; // that were interrupted
+  work: { chain: SpeedFigures; ports: SpeedFigures; turns: SpeedFigures; loads: SpeedFigures; };
+}
+
+export interface SpeedFigures {
+  best_ns: number | null; // the 5 % quantile of means over 100 ms
+  median_ns: number | null;
+  worst_ns: number | null; // the 95 % quantile
+  varied: number | null; // worst / best - 1
+}
+
 export interface Doctor {
   tare: string; // version of tare
   fingerprint: string; // over the facts that make two runs comparable: all but those beginning with 'now.'
@@ -1507,7 +1545,7 @@ export interface TimeSection {
   command: string;
   parameters: Parameter[];
   backend: 'plain' | 'netlink' | 'bpf';
-  headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system'; // The best there is.
+  headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // The best there is.
   shell_ns: number; // Taken off each ET; 0: no shell.
   planned: number | null; // Executions asked for, without warm-ups; null: as many as it takes.
   kept: { et: Summary | null; pt_net: Summary | null; pt_exec: Summary | null; pt_tick: Summary | null; user: Summary | null; system: Summary | null; };
@@ -1760,7 +1798,7 @@ export interface TimeComparison {
   kind: 'time';
   sections: number[]; // Those compared, the reference included.
   reference: number;
-  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system';
+  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady';
   rows: TimeComparisonRow[];
 }
 

@@ -478,6 +478,7 @@ char *time_conditions(const struct time_options *o, const struct time_plan *p,
 		json_object_set_new(all, "quiet", quiet_json(quiet));
 	json_object_set_new(all, "time_limit_ns", json_integer((json_int_t)o->time_limit_ns));
 	json_object_set_new(all, "ledger", json_boolean(!o->no_ledger));
+	json_object_set_new(all, "speed", json_boolean(!o->no_speed));
 	json_object_set_new(all, "trace", json_boolean(o->trace));
 	json_object_set_new(all, "orphans", json_string(orphans[o->orphans]));
 	json_object_set_new(all, "aslr", json_boolean(!o->no_aslr));

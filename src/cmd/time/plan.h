@@ -11,6 +11,7 @@ struct time_options {
 	const char *setup, *cleanup, *reference, *shell, *input, *step;
 	text_list prepare, conclude, names, outputs, scans, lists;
 	bool no_shell, show_output, keep_outliers, no_aslr, no_padding, as_root, no_lab, json;
+	bool no_speed;
 	bool ledger, no_ledger, trace; /* ledger: it must be kept, and is shown in full */
 	bool quiet, no_cutoffs;
 	bool duet;	    /* compare the commands as `tare duet` does */

@@ -19,6 +19,8 @@ struct backend_ops {
 	void (*close)(void *state);
 	int (*keep_ledger)(void *state, bool trace, struct error *err);
 	void (*take_ledger)(void *state, struct ledger *ledger, struct trace *trace);
+	bool (*knows_turns)(const void *state);
+	enum speed_turn (*turn)(const void *state, uint32_t cpu, uint64_t *events);
 	int (*snapshot)(void *state, struct image *image, struct error *err);
 	void (*arm)(void *state);
 	int (*adopt)(void *state, pid_t root, struct error *err);

@@ -380,6 +380,16 @@ static void bpf_take_ledger(void *state, struct ledger *ledger, struct trace *tr
 		ledger_keeper_take(s->keeper, ledger, trace);
 }
 
+static bool bpf_knows_turns(const void *state)
+{
+	return ((const struct bpf_state *)state)->keeper != NULL;
+}
+
+static enum speed_turn bpf_turn(const void *state, uint32_t cpu, uint64_t *events)
+{
+	return ledger_keeper_turn(((const struct bpf_state *)state)->keeper, cpu, events);
+}
+
 const struct backend_ops bpf_backend = {
 	.backend = BACKEND_BPF,
 	.open = bpf_open,
@@ -387,6 +397,8 @@ const struct backend_ops bpf_backend = {
 	.expect_ledger = bpf_expect_ledger,
 	.keep_ledger = bpf_keep_ledger,
 	.take_ledger = bpf_take_ledger,
+	.knows_turns = bpf_knows_turns,
+	.turn = bpf_turn,
 	.snapshot = bpf_snapshot,
 	.arm = bpf_arm,
 	.adopt = bpf_adopt,

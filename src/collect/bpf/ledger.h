@@ -24,6 +24,7 @@
 #define OCCUPANT_UNLISTED 2u	  /* a thread of the subject without room for a slot */
 #define OCCUPANT_OTHER 0x10000u	  /* | index into others */
 #define OCCUPANT_SUBJECT 0x20000u /* | index into slots */
+#define OCCUPANT_PROBE 0x40000u	  /* with OCCUPANT_OTHER: a speed probe of tare */
 #define OCCUPANT_INDEX 0xffffu
 
 /* A name within a cause: cause << 24

@@ -466,6 +466,12 @@ void ledger_keeper_stop(struct ledger_keeper *k)
 
 /* ---- names ---- */
 
+/* The threads of tare that disturb the subject on purpose have a name of their own. */
+static bool is_speed_probe(const struct ledger_outsider *o)
+{
+	return o->tgid == getpid() && strncmp(o->comm, "tare-speed/", 11) == 0;
+}
+
 static const struct resolved *resolve(struct ledger_keeper *k, uint32_t key)
 {
 	for (size_t i = 0; i < k->resolved.count; i++)
@@ -481,7 +487,10 @@ static const struct resolved *resolve(struct ledger_keeper *k, uint32_t key)
 			snprintf(r.name, sizeof r.name, "itself");
 		} else if (id & OCCUPANT_OTHER) {
 			daemon_name(o->comm, name);
-			snprintf(r.name, sizeof r.name, "%s", o->tgid == getpid() ? "tare" : name);
+			snprintf(r.name, sizeof r.name, "%s",
+				 o->tgid != getpid() ? name
+				 : is_speed_probe(o) ? "tare (speed probe)"
+						     : "tare");
 			r.pid = o->tgid;
 		} else {
 			snprintf(r.name, sizeof r.name, "several");
@@ -598,6 +607,20 @@ static void take_thread(struct ledger_keeper *k, uint32_t index, struct ledger *
 	array_push(&l->threads, t);
 }
 
+enum speed_turn ledger_keeper_turn(const struct ledger_keeper *k, uint32_t cpu, uint64_t *events)
+{
+	*events = 0;
+	if (cpu >= (uint32_t)k->cpu_count)
+		return SPEED_TURN_UNKNOWN;
+	const volatile struct ledger_cpu *c = &k->cpus[cpu];
+	*events = c->events[LEDGER_SWITCHES] + c->events[LEDGER_INTERRUPTS];
+	if (c->generation != k->control->generation || !c->head)
+		return SPEED_TURN_UNKNOWN;
+	uint32_t before = c->bursts[(c->head - 1) & (LEDGER_BURSTS - 1)].occupant;
+	return before == OCCUPANT_UNLISTED || before & OCCUPANT_SUBJECT ? SPEED_TURN_SUBJECT
+									: SPEED_TURN_OTHER;
+}
+
 static void take_folded(struct ledger_keeper *k, struct ledger *l)
 {
 	const struct ledger_control *c = k->control;
@@ -626,9 +649,12 @@ static struct ledger_other *other_of(struct ledger *l, const struct ledger_outsi
 				      .self = o->tgid == getpid(),
 				      .kernel = o->kernel };
 	daemon_name(o->comm, fresh.name);
+	if (is_speed_probe(o))
+		snprintf(fresh.name, sizeof fresh.name, "tare-speed");
 	for (size_t i = 0; i < l->others.count; i++)
 		if (l->others.items[i].pid == fresh.pid &&
-		    (fresh.pid || strcmp(l->others.items[i].name, fresh.name) == 0))
+		    ((fresh.pid && !fresh.self) ||
+		     strcmp(l->others.items[i].name, fresh.name) == 0))
 			return &l->others.items[i];
 	array_push(&l->others, fresh);
 	return &l->others.items[l->others.count - 1];

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "collect/speed/speed.h"
 #include "record/ledger.h"
 #include "record/trace.h"
 
@@ -39,6 +40,10 @@ int ledger_keeper_arm_running(struct ledger_keeper *k, pid_t thread, pid_t proce
 			      struct error *err);
 void ledger_keeper_stop(struct ledger_keeper *k);
 void ledger_keeper_take(struct ledger_keeper *k, struct ledger *ledger, struct trace *trace);
+
+/* Who had a CPU before the thread that has it now, and how many events were counted there: for that
+ * thread alone, since others see it change meanwhile. */
+enum speed_turn ledger_keeper_turn(const struct ledger_keeper *k, uint32_t cpu, uint64_t *events);
 
 /* The event stream of --trace: its map (-1: no trace), and the function that takes an event. */
 int ledger_keeper_stream(const struct ledger_keeper *k);

@@ -13,13 +13,14 @@
 #define RESOLUTION_NS 1000.0
 #define RESOLUTION_RELATIVE 1e-6
 
-const char *const emp_measure_names[] = { "et", "pt_net", "pt_exec", "pt_tick", "user", "system" };
+const char *const emp_measure_names[] = { "et",	  "pt_net", "pt_exec",	"pt_tick",
+					  "user", "system", "pt_steady" };
 
 const char *const emp_rule_names[] = { "kept", "warmup", "failed", "I", "II" };
 
 const char *emp_label(enum emp_measure m)
 {
-	static const char *const labels[] = { "ET", "PT", "PT", "PT", "user", "system" };
+	static const char *const labels[] = { "ET", "PT", "PT", "PT", "user", "system", "PT" };
 	return labels[m];
 }
 
@@ -32,10 +33,26 @@ static uint64_t taken_from(enum emp_measure m, uint64_t et_ns, const uint64_t *p
 				  : et_ns;
 }
 
+bool emp_speed(const struct run *run, const struct execution *x, struct steady_input *out)
+{
+	/* without a ledger the scheduler's own count is the best there is */
+	enum grade g = x->pt_ns[GRADE_NET] != ABSENT_NS ? GRADE_NET : GRADE_EXEC;
+	uint64_t shell = run->shell_pt_ns[g] == ABSENT_NS ? 0 : run->shell_pt_ns[g];
+	uint64_t pt = x->pt_ns[g];
+	if (pt == ABSENT_NS || pt <= shell || x->speed.used <= 0)
+		return false;
+	out->pt_ns = (double)(pt - shell);
+	memcpy(out->speed_ns, x->speed.ns, sizeof out->speed_ns);
+	return true;
+}
+
 /* The measure must have been seen. */
 static double value_ns(const struct run *run, const struct execution *x, const struct emp_result *r,
 		       enum emp_measure m)
 {
+	struct steady_input in;
+	if (m == EMP_PT_STEADY)
+		return emp_speed(run, x, &in) ? steady_value(&r->steady, &in) : NAN;
 	enum emp_measure source = m == EMP_USER || m == EMP_SYSTEM ? r->headline : m;
 	uint64_t value = taken_from(source, x->et_ns, x->pt_ns);
 	uint64_t shell = taken_from(source, run->shell_et_ns, run->shell_pt_ns);
@@ -98,6 +115,36 @@ static void find_present(const struct execution *executions, struct emp_result *
 	r->present[EMP_SYSTEM] &= split;
 }
 
+/* Fits PT(steady) to what counts. All of it must have been probed, or the mean would be of others
+ * than that of PT(net). */
+static void fit_steady(const struct run *run, const struct execution *executions,
+		       const struct emp_options *options, struct emp_result *r)
+{
+	struct steady_input *in = xcalloc(r->count, sizeof *in);
+	size_t n = 0, counted = 0;
+	for (size_t i = 0; i < r->count; i++) {
+		if (r->verdicts[i].rule != EMP_KEPT)
+			continue;
+		counted++;
+		n += emp_speed(run, &executions[i], &in[n]);
+	}
+	steady_fit(in, n, options->speed_ns, &r->steady);
+	r->present[EMP_PT_STEADY] = n && n == counted && r->steady.helps;
+	bool leads = r->present[EMP_PT_STEADY] && r->steady.better && !options->no_steady;
+	r->lead = leads ? EMP_PT_STEADY : r->headline;
+	xfree(in);
+}
+
+/* The interval of PT(steady) also has how well the coefficients are known. */
+static void widen(const struct steady_fit *f, struct summary *s)
+{
+	double reach = s->mean * steady_reach(f);
+	s->ci_low = s->mean - hypot(s->mean - s->ci_low, reach);
+	s->ci_high = s->mean + hypot(s->ci_high - s->mean, reach);
+	if (s->ci_low < 0)
+		s->ci_low = 0;
+}
+
 double *emp_collect(const struct run *run, const struct execution *executions,
 		    const struct emp_result *r, enum emp_measure m, bool outside, size_t *count)
 {
@@ -118,6 +165,8 @@ static void summarise_all(const struct run *run, const struct execution *executi
 		size_t n;
 		double *values = emp_collect(run, executions, r, m, false, &n);
 		summarise(values, n, &into[m]);
+		if (m == EMP_PT_STEADY && n)
+			widen(&r->steady, &into[m]);
 		xfree(values);
 	}
 }
@@ -153,7 +202,7 @@ static bool matters(uint64_t ns, const struct execution *x)
 	return ns > x->et_ns / 100 || ns > 1000000;
 }
 
-/* Of those that count and have a ledger, the one nearest to the median of the headline. */
+/* Of those that count and have a ledger, the one nearest to the median of the lead. */
 static const struct execution *usual(const struct run *run, const struct execution *executions,
 				     const struct emp_result *r)
 {
@@ -163,7 +212,7 @@ static const struct execution *usual(const struct run *run, const struct executi
 		const struct execution *x = &executions[i];
 		if (r->verdicts[i].rule != EMP_KEPT || !x->ledger.present)
 			continue;
-		double off = fabs(value_ns(run, x, r, r->headline) - r->kept[r->headline].median);
+		double off = fabs(value_ns(run, x, r, r->lead) - r->kept[r->lead].median);
 		if (!nearest || off < least) {
 			nearest = x;
 			least = off;
@@ -184,7 +233,8 @@ static bool put_excess(const struct execution *x, const struct execution *base, 
 	difference_of(x, base, m == EMP_ET ? DIFFERENCE_WALL : DIFFERENCE_ACCOUNT, &d);
 	array_each(c, &d.causes) {
 		bool held = c->cause != LEDGER_RUN &&
-			    (m == EMP_ET || (m != EMP_PT_NET && ledger_on_cpu(c->cause)));
+			    (m == EMP_ET ||
+			     (m != EMP_PT_NET && m != EMP_PT_STEADY && ledger_on_cpu(c->cause)));
 		if (held && c->ns > 0 && (!worst || c->ns > worst->ns))
 			worst = c;
 	}
@@ -205,6 +255,25 @@ static bool put_excess(const struct execution *x, const struct execution *base, 
 	}
 	difference_release(&d);
 	return found;
+}
+
+/* Most of what it ran longer than usual is what a slower CPU costs. */
+static bool put_slower(const struct run *run, const struct execution *x,
+		       const struct execution *base, const struct emp_result *r, char *out,
+		       size_t size)
+{
+	const struct steady_fit *f = &r->steady;
+	struct steady_input in, usual_in;
+	if (!r->present[EMP_PT_STEADY] || f->most >= SPEED_KINDS || !base ||
+	    !emp_speed(run, x, &in) || !emp_speed(run, base, &usual_in))
+		return false;
+	double more = in.pt_ns - usual_in.pt_ns;
+	double own = steady_value(f, &in) - steady_value(f, &usual_in);
+	if (!(more > 0) || !(own < more / 2))
+		return false;
+	snprintf(out, size, "; the CPU ran at %.0f %% of its best %s (estimated)",
+		 100 * steady_speed(f, &in, f->most), speed_kind_phrases[f->most]);
+	return true;
 }
 
 /* No cause stands out: who delayed it most, where a delay may be the reason. */
@@ -230,9 +299,11 @@ static void explain_by_ledger(const struct execution *x, enum emp_measure m, cha
 	}
 }
 
-static void explain_outside(const struct execution *x, const struct execution *base,
-			    enum emp_measure m, struct emp_verdict *v)
+static void explain_outside(const struct run *run, const struct execution *x,
+			    const struct execution *base, const struct emp_result *r,
+			    struct emp_verdict *v)
 {
+	enum emp_measure m = r->lead;
 	bool above = v->value_ns > v->high_ns;
 	char value[32] = "", bound[32] = "", used[32];
 	/* as many digits as it takes to tell them apart */
@@ -247,7 +318,8 @@ static void explain_outside(const struct execution *x, const struct execution *b
 		return;
 	char *rest = v->reason + used_bytes;
 	size_t room = sizeof v->reason - (size_t)used_bytes;
-	if (put_excess(x, base, m, rest, room))
+	if (put_excess(x, base, m, rest, room) ||
+	    (m != EMP_ET && m != EMP_PT_STEADY && put_slower(run, x, base, r, rest, room)))
 		return;
 	if (x->ledger.present) {
 		explain_by_ledger(x, m, rest, room);
@@ -270,7 +342,7 @@ static void explain_outside(const struct execution *x, const struct execution *b
 static size_t drop_outside(const struct run *run, const struct execution *executions,
 			   struct emp_result *r)
 {
-	const struct summary *s = &r->kept[r->headline];
+	const struct summary *s = &r->kept[r->lead];
 	double spread = s->max - s->min;
 	if (s->n < 3 || s->stddev <= 0 || spread < RESOLUTION_NS ||
 	    spread < RESOLUTION_RELATIVE * s->mean)
@@ -283,14 +355,14 @@ static size_t drop_outside(const struct run *run, const struct execution *execut
 		struct emp_verdict *v = &r->verdicts[i];
 		if (v->rule != EMP_KEPT)
 			continue;
-		double value = value_ns(run, &executions[i], r, r->headline);
+		double value = value_ns(run, &executions[i], r, r->lead);
 		if (value >= low && value <= high)
 			continue;
 		v->rule = EMP_OUTSIDE;
 		v->value_ns = value;
 		v->low_ns = low;
 		v->high_ns = high;
-		explain_outside(&executions[i], base, r->headline, v);
+		explain_outside(run, &executions[i], base, r, v);
 		dropped++;
 	}
 	return dropped;
@@ -318,6 +390,7 @@ void emp_judge(const struct run *run, const struct execution *executions, size_t
 	}
 	out->user_share = both > 0 ? user / both : NAN;
 	find_present(executions, out);
+	fit_steady(run, executions, options, out);
 	summarise_all(run, executions, out, out->unfiltered);
 	memcpy(out->kept, out->unfiltered, sizeof out->kept);
 	if (emp_drop_by_cutoffs(executions, options, out))
@@ -363,4 +436,15 @@ void emp_compare(const struct summary *a, const struct summary *b, struct emp_co
 						: needed_b,
 		.significant = ratio.p < 0.05,
 	};
+}
+
+void emp_compare_steady(const struct steady_fit *a, const struct steady_fit *b,
+			struct emp_comparison *out)
+{
+	if (!(out->ratio > 0) || !(out->ratio_low > 0))
+		return;
+	double reach = hypot(steady_reach(a), steady_reach(b));
+	out->ratio_low = out->ratio * exp(-hypot(log(out->ratio / out->ratio_low), reach));
+	out->ratio_high = out->ratio * exp(hypot(log(out->ratio_high / out->ratio), reach));
+	out->significant = out->p < 0.05 && (out->ratio_low > 1 || out->ratio_high < 1);
 }

@@ -4,6 +4,7 @@
 #ifndef TARE_PROTOCOL_EMP_EMP_H
 #define TARE_PROTOCOL_EMP_EMP_H
 
+#include "protocol/emp/steady.h"
 #include "record/execution.h"
 #include "record/machine.h"
 #include "record/study.h"
@@ -18,6 +19,7 @@ enum emp_measure {
 	EMP_PT_TICK,
 	EMP_USER,
 	EMP_SYSTEM,
+	EMP_PT_STEADY, /* PT(net) at the machine's reference speed: an estimate */
 	EMP_MEASURES
 };
 extern const char *const emp_measure_names[];
@@ -60,6 +62,7 @@ struct emp_origin {
 
 struct emp_options {
 	bool keep_outside;	   /* do not apply rule (II) */
+	bool no_steady;		   /* the lead is the headline, as in the papers */
 	bool ignore_failure;	   /* failed executions count */
 	const int *expected_codes; /* exit codes that are not a failure, in addition to 0 */
 	size_t expected_count;
@@ -68,6 +71,9 @@ struct emp_options {
 	const struct cutoff *cutoffs;
 	size_t cutoff_count;
 	struct emp_origin origin;
+	/* The best speed seen of the machine's CPUs, by enum speed_kind. NULL, or NaN for a kind:
+	 * the best of the run. */
+	const double *speed_ns;
 };
 
 /* What rule (I) was based on. */
@@ -89,6 +95,10 @@ struct emp_bounds {
 
 struct emp_result {
 	enum emp_measure headline; /* the best available PT, or else EMP_ET */
+	/* What is shown first and what rule (II) judges by: EMP_PT_STEADY where that is shown to be
+	 * better, or else the headline. */
+	enum emp_measure lead;
+	struct steady_fit steady;
 	bool present[EMP_MEASURES];
 	double user_share; /* user / (user + system), pooled over the executions that count
 			      (whatever rule (II) says) and have a split; NaN if none has */
@@ -97,7 +107,7 @@ struct emp_result {
 						    infinitely many executions (summarise_kept()) */
 	struct summary unfiltered[EMP_MEASURES]; /* without rules (I) and (II), but never with
 						    warm-ups and failures */
-	struct emp_bounds outside;		 /* of rule (II), for the headline */
+	struct emp_bounds outside;		 /* of rule (II), for the lead */
 	struct emp_verdict *verdicts;
 	size_t count;			 /* of verdicts: the executions given */
 	size_t dropped[EMP_OUTSIDE + 1]; /* by rule; [EMP_KEPT] stays 0 */
@@ -108,6 +118,10 @@ struct emp_result {
 void emp_judge(const struct run *run, const struct execution *executions, size_t count,
 	       const struct emp_options *options, struct emp_result *out);
 void emp_result_release(struct emp_result *r);
+
+/* What PT(steady) is fitted to: PT(net), or else PT(exec), and the CPU's speed. False: one of them
+ * is not known. */
+bool emp_speed(const struct run *run, const struct execution *x, struct steady_input *out);
 
 /* Compares two kept means: b with the baseline a. ratio = mean(b) / mean(a), with the 95 % interval
  * and the p-value of ratio_of_summaries(), which says when they are NaN or infinite. */
@@ -123,6 +137,10 @@ struct emp_comparison {
 	bool significant; /* p < 0.05: the interval does not contain 1 */
 };
 void emp_compare(const struct summary *a, const struct summary *b, struct emp_comparison *out);
+
+/* Widens the comparison of PT(steady) by how well the coefficients of both are known. */
+void emp_compare_steady(const struct steady_fit *a, const struct steady_fit *b,
+			struct emp_comparison *out);
 
 /* The kept values of one measure, in execution order. The caller frees them. */
 double *emp_values(const struct run *run, const struct execution *executions,

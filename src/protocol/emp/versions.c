@@ -15,7 +15,7 @@
 #define NEAR_SHARE 0.1
 #define RESOLUTION_NS 1000.0 /* sigmas closer than this are the clock's */
 
-const char *const emp_version_names[] = { "v0", "v1", "v2", "v3", "v4", "v5", "v6" };
+const char *const emp_version_names[] = { "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v6+steady" };
 
 const char *emp_version_adds(enum emp_version v)
 {
@@ -27,6 +27,7 @@ const char *emp_version_adds(enum emp_version v)
 		"up-to-date kernel",
 		"outliers dropped by rules I and II",
 		"ten samples",
+		"process time at the best speed of the CPU (tare's own step)",
 	};
 	return adds[v];
 }
@@ -85,6 +86,13 @@ static bool holds(enum emp_version v, const struct machine *machine, const struc
 			snprintf(why, EMP_WHY, "%zu cutoff%s for this length", r->cutoffs.hold,
 				 r->cutoffs.hold == 1 ? "" : "s");
 		return r->cutoffs.hold && r->cutoffs.seen;
+	case EMP_STEADY:
+		if (r->present[EMP_PT_STEADY])
+			snprintf(why, EMP_WHY, "the CPU's speed explains %.0f %% of σ",
+				 100 * r->steady.explained);
+		else
+			snprintf(why, EMP_WHY, "the CPU's speed explains nothing of σ");
+		return r->present[EMP_PT_STEADY];
 	case EMP_V6:
 		snprintf(why, EMP_WHY, measured >= SAMPLES ? "the first 10 of %zu" : "only %zu",
 			 measured);
@@ -113,6 +121,7 @@ static size_t prefix_of(const struct emp_result *all, size_t n)
 static struct emp_options with_rules(struct emp_options options, bool both)
 {
 	options.keep_outside = !both;
+	options.no_steady = true;
 	options.cutoff_count = both ? options.cutoff_count : 0;
 	return options;
 }
@@ -122,24 +131,31 @@ void emp_versions(const struct run *run, const struct execution *executions, siz
 		  struct emp_versions *out)
 {
 	struct emp_options none = with_rules(*options, false), both = with_rules(*options, true);
-	struct emp_result all, judged, ten;
+	struct emp_result all, judged, ten, steady;
+	struct emp_options with_steady = both;
+	with_steady.no_steady = false;
 	emp_judge(run, executions, count, &none, &all);
 	emp_judge(run, executions, count, &both, &judged);
 	emp_judge(run, executions, prefix_of(&all, SAMPLES), &both, &ten);
+	emp_judge(run, executions, prefix_of(&all, SAMPLES), &with_steady, &steady);
 	bool held = true;
 	const char *lacks = NULL;
-	*out = (struct emp_versions){ 0 };
+	*out = (struct emp_versions){ .count = judged.steady.n ? EMP_VERSIONS : EMP_STEADY };
 	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
 		struct emp_version_row *row = &out->rows[v];
 		row->version = v;
-		bool own = holds(v, machine, &judged, row->why);
+		bool own = holds(v, machine, v == EMP_STEADY ? &steady : &judged, row->why);
 		if (own && !held) /* its own is met, one before it is not */
 			snprintf(row->why, sizeof row->why, "%s is not met", lacks);
 		else if (!own && !lacks)
 			lacks = emp_version_names[v];
 		row->held = held = held && own;
-		const struct emp_result *r = v == EMP_V6 ? &ten : v == EMP_V5 ? &judged : &all;
-		row->measure = v == EMP_V0 ? EMP_ET : r->headline;
+		const struct emp_result *r = v == EMP_STEADY ? &steady
+					     : v == EMP_V6   ? &ten
+					     : v == EMP_V5   ? &judged
+							     : &all;
+		bool adjusted = v == EMP_STEADY && r->present[EMP_PT_STEADY];
+		row->measure = v == EMP_V0 ? EMP_ET : adjusted ? EMP_PT_STEADY : r->headline;
 		row->et = r->kept[EMP_ET];
 		row->value = r->kept[row->measure];
 		row->n = row->value.n;
@@ -149,6 +165,7 @@ void emp_versions(const struct run *run, const struct execution *executions, siz
 	emp_result_release(&all);
 	emp_result_release(&judged);
 	emp_result_release(&ten);
+	emp_result_release(&steady);
 }
 
 /* ---- how many samples it takes ---- */

@@ -6,8 +6,19 @@
 #include "protocol/emp/emp.h"
 #include "record/machine.h"
 
-enum emp_version { EMP_V0, EMP_V1, EMP_V2, EMP_V3, EMP_V4, EMP_V5, EMP_V6, EMP_VERSIONS };
-extern const char *const emp_version_names[];	  /* "v0" .. "v6"; v0: ET of everything */
+/* The last one is ours: the steps of the papers end with v6. */
+enum emp_version {
+	EMP_V0,
+	EMP_V1,
+	EMP_V2,
+	EMP_V3,
+	EMP_V4,
+	EMP_V5,
+	EMP_V6,
+	EMP_STEADY,
+	EMP_VERSIONS
+};
+extern const char *const emp_version_names[]; /* "v0" .. "v6", "v6+steady"; v0: ET of everything */
 const char *emp_version_adds(enum emp_version v); /* a few words: "process time; daemons stopped" */
 
 /* Whether the machine meets what version v (1 to 4) adds, as the doctor judges its facts; why says
@@ -26,6 +37,7 @@ struct emp_version_row {
 
 struct emp_versions {
 	struct emp_version_row rows[EMP_VERSIONS];
+	size_t count; /* of rows: without EMP_STEADY where the CPUs' speed was not watched */
 };
 /* machine may be NULL: then held of v1-v4 is false and why says so. options are as for emp_judge(),
  * but keep_outside is ignored: v0 to v4 keep all that counts, v5 and v6 apply both rules. */

@@ -2,6 +2,7 @@
 #include "report/core/shapes.h"
 
 #include "protocol/doctor/doctor.h"
+#include "protocol/doctor/speed.h"
 #include "protocol/emp/emp.h"
 #include "record/execution.h"
 
@@ -121,6 +122,52 @@ const struct shape doctor_shape = {
 	doctor_fields,
 	"\"$id\": \"doctor.schema.json\", \"oneOf\": [{\"required\": [\"verdict\", \"counts\", \"findings\"]}, {\"required\": [\"facts\"]}], \"additionalProperties\": false"
 };
+
+#define X(member, ...) FACT(struct speed_figures, member, __VA_ARGS__)
+static const struct field speed_figures_fields[] = {
+	X(best, "best_ns", FIELD_REAL, "the 5 % quantile of means over 100 ms"),
+	X(median, "median_ns", FIELD_REAL, NULL),
+	X(worst, "worst_ns", FIELD_REAL, "the 95 % quantile"),
+	X(varied, "varied", FIELD_REAL, "worst / best - 1"),
+	{ 0 },
+};
+#undef X
+static const struct shape speed_figures_shape = { "speed_figures",
+						  "How long the work of a probe took.",
+						  speed_figures_fields };
+
+#define X(member, ...) FACT(struct speed_cpu, member, __VA_ARGS__)
+#define KIND(kind, name, meaning) \
+	X(of[kind], "work." name, FIELD_OBJECT, meaning, .shape = &speed_figures_shape)
+static const struct field speed_cpu_fields[] = {
+	X(cpu, "cpu", FIELD_U32, NULL),
+	X(grade, "grade", FIELD_ENUM, NULL, .limit = SPEED_GRADES, .names = speed_grade_names),
+	X(windows, "windows", FIELD_U64, "stretches of 100 ms with a probe"),
+	X(probes, "probes", FIELD_U64, "that count"),
+	X(left_out, "left_out", FIELD_U64, "that were interrupted"),
+	KIND(SPEED_CHAIN, "chain", "dependent multiplications: the clock"),
+	KIND(SPEED_PORTS, "ports", "additions that fill the ports, which a sibling shares"),
+	KIND(SPEED_TURNS, "turns", "a tight loop: the front end"),
+	KIND(SPEED_LOADS, "loads", "dependent loads from 4 MiB"),
+	{ 0 },
+};
+#undef KIND
+#undef X
+const struct shape speed_cpu_shape = { "speed_cpu", NULL, speed_cpu_fields };
+
+static const struct field doctor_speed_fields[] = {
+	{ "tare", FIELD_TEXT, .flags = FIELD_ALWAYS, .meaning = "version of tare" },
+	{ "watched_ns", FIELD_U64 },
+	{ "grade", FIELD_ENUM, .limit = SPEED_GRADES, .names = speed_grade_names,
+	  .meaning = "the worst of the CPUs" },
+	{ "advice", FIELD_TEXT, .flags = FIELD_ALWAYS },
+	{ "not_seen", FIELD_TEXT, .meaning = "what is lost for want of privileges; null: nothing" },
+	{ "cpus", FIELD_LIST, .shape = &speed_cpu_shape, .flags = FIELD_BY_HAND },
+	{ 0 },
+};
+const struct shape doctor_speed_shape = { "doctor_speed", "How steady the speed of the CPUs was.",
+					  doctor_speed_fields,
+					  "\"$id\": \"doctor-speed.schema.json\"" };
 
 static const struct field change_fields[] = {
 	{ "knob", FIELD_TEXT, .flags = FIELD_ALWAYS, .more = "\"pattern\": \"^[a-z-]+$\"" },

@@ -6,7 +6,7 @@
 
 /* core */
 extern const struct shape summary_shape, machine_shape, warning_shape, stored_run_shape,
-	finding_shape, doctor_shape, quiet_shape;
+	finding_shape, doctor_shape, quiet_shape, speed_cpu_shape, doctor_speed_shape;
 /* time */
 extern const struct shape cutoffs_shape, verdict_shape, drop_shape, mean_ledger_shape, judged_shape,
 	run_shape, hyperfine_shape, parameters_shape, ratio_shape, comparison_shape, tare_shape,

@@ -574,7 +574,7 @@ static void put_event(struct writer *w, const struct trace_event *e)
 	}
 	struct life *life;
 	struct lane *lane;
-	char words[NAME_SIZE + 32];
+	char words[NAME_SIZE + 64];
 	switch (e->kind) {
 	case TRACE_END:
 	case TRACE_RENAME:
@@ -595,6 +595,12 @@ static void put_event(struct writer *w, const struct trace_event *e)
 		snprintf(words, sizeof words, "to CPU %" PRIu32, e->a);
 		if (life && life->track && !life->ended)
 			packets_instant(w->out, at_ns, life->track, words, NULL, 0);
+		break;
+	case TRACE_SPEED:
+		snprintf(words, sizeof words,
+			 "speed: ports %.0f ns, turns %.0f ns, chain %.0f ns, loads %.0f ns",
+			 e->a / 10.0, e->tgid / 10.0, e->tid / 10.0, e->b / 10.0);
+		packets_instant(w->out, at_ns, cpu_track(w, e->cpu), words, NULL, 0);
 		break;
 	case TRACE_FAULT:
 		packets_instant(w->out, at_ns, cpu_track(w, e->cpu), "page fault", NULL, 0);

@@ -77,7 +77,7 @@ struct table *emp_versions_table(const struct emp_versions *versions, const stru
 		{ "n", "kept", COLUMN_COUNT },
 	};
 	struct table *t = result_table(columns, COUNT(columns), style);
-	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
+	for (enum emp_version v = EMP_V0; v < versions->count; v++) {
 		const struct emp_version_row *row = &versions->rows[v];
 		table_add_text(t, emp_version_names[v]);
 		table_add_text(t, emp_version_adds(v));
@@ -159,10 +159,11 @@ void emp_text(const struct run_view *view, const struct emp_versions *versions,
 	strbuf_putc(out, '\n');
 	table_put(emp_versions_table(versions, &style), &style, out);
 	strbuf_putc(out, '\n');
-	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
+	for (enum emp_version v = EMP_V0; v < versions->count; v++) {
 		const struct emp_version_row *row = &versions->rows[v];
 		char first[WORDS];
-		snprintf(first, sizeof first, " %s  ", emp_version_names[v]);
+		snprintf(first, sizeof first, v == EMP_STEADY ? " %s " : " %s  ",
+			 emp_version_names[v]);
 		put_wrapped(out, &style, first, 5, "%s%s%s", emp_version_adds(v),
 			    !*row->why	? ""
 			    : row->held ? ". "
@@ -181,7 +182,7 @@ void emp_json(const struct run_view *view, const struct emp_versions *versions,
 	      const emp_size_list *sizes, struct strbuf *out)
 {
 	json_t *root = json_shape(&emp_shape, view->run), *list = json_array();
-	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
+	for (enum emp_version v = EMP_V0; v < versions->count; v++) {
 		json_t *o = json_shape(&version_shape, &versions->rows[v]);
 		json_object_set_new(o, "adds", json_string(emp_version_adds(v)));
 		json_array_append_new(list, o);

@@ -10,6 +10,7 @@
 #include "report/core/json.h"
 #include "report/core/shapes.h"
 #include "report/time/several.h"
+#include "report/time/speed.h"
 
 #define SMALL 0.01	/* of the difference: below it a cause is part of the remainder */
 #define MOST_CAUSES 6	/* told one by one */
@@ -111,13 +112,15 @@ static void put_names(const struct ledger *l, const struct difference_cause *c,
 }
 
 /* What it ran for longer, and why: its own work, or less of it at once. */
-static void put_run(const struct difference_cause *c, const struct style *style, struct strbuf *out)
+static void put_run(const struct run_view *view, const struct execution *x,
+		    const struct execution *base, const struct difference_cause *c,
+		    const struct style *style, struct strbuf *out)
 {
 	bool more = c->ns > 0;
 	double least = SMALL * fabs((double)c->ns), own = (double)(c->ns - c->unexplained_ns);
 	if (fabs((double)c->unexplained_ns) < least) {
 		strbuf_printf(out, "It ran for %s in its own code", more ? "longer" : "less time");
-		if (more)
+		if (more && !put_slower_cpu(view, x, base, (double)c->ns, style, out))
 			strbuf_puts(out, "; no cause outside it is known (cache, frequency, or its "
 					 "own work)");
 		return;
@@ -135,15 +138,15 @@ static void put_run(const struct difference_cause *c, const struct style *style,
 	}
 }
 
-static void put_sentence(const struct execution *x, const struct execution *base,
-			 const struct difference_cause *c, const struct style *style,
-			 struct strbuf *out)
+static void put_sentence(const struct run_view *view, const struct execution *x,
+			 const struct execution *base, const struct difference_cause *c,
+			 const struct style *style, struct strbuf *out)
 {
 	bool more = c->ns > 0;
 	const char *how = more ? "for longer" : "for less time", *place = sentences[c->cause];
 	const char *at = strstr(place, "%s");
 	if (c->cause == LEDGER_RUN)
-		put_run(c, style, out);
+		put_run(view, x, base, c, style, out);
 	else
 		strbuf_printf(out, "%.*s%s%s", (int)(at - place), place, how, at + 2);
 	/* where it is most of what the cause has: the other threads went on meanwhile */
@@ -296,7 +299,7 @@ static void put_explained(const struct run_view *view, const struct explanation 
 		    llabs(c->ns) <= least)
 			continue;
 		strbuf_clear(&text);
-		put_sentence(x, base, c, style, &text);
+		put_sentence(view, x, base, c, style, &text);
 		put_line((double)c->ns, (double)d->wall.ns, strbuf_text(&text), style, out);
 		rest -= c->ns;
 		shown++;
@@ -367,8 +370,8 @@ static json_t *causes_json(const struct run_view *view, const struct explanation
 			json_real_or_null(of->ns ? (double)c->ns / (double)of->ns : NAN));
 		if (of == &d->wall) {
 			struct strbuf text = { 0 };
-			put_sentence(&view->executions[d->index], &view->executions[e->base], c,
-				     &(struct style){ 0 }, &text);
+			put_sentence(view, &view->executions[d->index], &view->executions[e->base],
+				     c, &(struct style){ 0 }, &text);
 			json_object_set_new(o, "text", json_text(strbuf_text(&text)));
 			strbuf_release(&text);
 		}

@@ -1,10 +1,12 @@
 #include "report/time/ledger.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "report/core/format.h"
+#include "report/time/speed.h"
 
 #define SMALL 0.001	/* of the ET: below it a cause is part of the rest */
 #define NAME_COLUMNS 16 /* of a name in the line */
@@ -154,7 +156,7 @@ static void finish_sums(struct ledger_sums *s)
 void ledger_sums_of_executions(const struct execution *const *executions, size_t count,
 			       struct ledger_sums *out)
 {
-	*out = (struct ledger_sums){ 0 };
+	*out = (struct ledger_sums){ .slower_ns = NAN };
 	for (size_t i = 0; i < count; i++)
 		if (executions[i]->ledger.present)
 			add_execution(out, executions[i]);
@@ -170,8 +172,10 @@ void ledger_sums_of(const struct run_view *view, size_t only, struct ledger_sums
 		bool wanted = only == LEDGER_OF_KEPT	   ? kept
 			      : only == LEDGER_OF_MEASURED ? !x->warmup
 							   : i == only;
-		if (x->ledger.present && wanted)
-			add_execution(out, x);
+		if (!x->ledger.present || !wanted)
+			continue;
+		add_execution(out, x);
+		out->slower_ns += speed_slower_ns(view, x);
 	}
 	finish_sums(out);
 }
@@ -214,6 +218,10 @@ static void put_cause(const struct ledger_sums *s, enum ledger_cause c, bool asc
 	const struct ledger_sum *top = top_name(s, c);
 	strbuf_printf(out, "%s %.1f %%", ledger_causes[c].name,
 		      100 * (double)s->wall_ns[c] / (double)s->wall_total_ns);
+	double slower = c == LEDGER_RUN && !s->threads ? s->slower_ns : NAN;
+	if (slower > SMALL * (double)s->wall_total_ns)
+		strbuf_printf(out, " (slower CPU ~%.1f %%)",
+			      100 * slower / (double)s->wall_total_ns);
 	if (!top)
 		return;
 	char *name = display_copy(top->name);

@@ -32,6 +32,7 @@ struct ledger_sums {
 	uint64_t et_ns, wall_total_ns;
 	uint64_t wall_ns[LEDGER_CAUSES], worst_ns[LEDGER_CAUSES];
 	uint32_t worst[LEDGER_CAUSES]; /* the number of that execution; 0: none */
+	double slower_ns; /* of run: since the CPU was slower than its best; NaN: not known */
 	struct ledger_account subject;
 	bool threads; /* some execution had several */
 	/* by kind, cause, then ns descending; others first by what they delayed */

@@ -91,6 +91,10 @@ static void add_names(const struct ledger_sums *s, struct table *t, enum ledger_
 		double ns[2] = { s->threads ? NAN : part, part };
 		add_row(s, t, "", kernel ? "kernel (sampled)" : "user (sampled)", ns, NAN, 0, 0);
 	}
+	if (c == LEDGER_RUN && s->slower_ns > least) {
+		double ns[2] = { s->threads ? NAN : s->slower_ns, s->slower_ns };
+		add_row(s, t, "", "slower CPU (estimated)", ns, NAN, 0, 0);
+	}
 	for (size_t i = 0; i < count && shown < MOST_NAMES; i++) {
 		const struct ledger_sum *sum = &sums[i];
 		char name[96];

@@ -29,6 +29,7 @@ const char *measure_title(enum emp_measure m)
 		[EMP_PT_TICK] = "process time (tick)",
 		[EMP_USER] = "user time",
 		[EMP_SYSTEM] = "system time",
+		[EMP_PT_STEADY] = "process time (steady)",
 	};
 	return titles[m];
 }

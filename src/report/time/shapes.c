@@ -75,6 +75,31 @@ static const struct field drop_fields[] = {
 };
 const struct shape drop_shape = { "drop", NULL, drop_fields };
 
+#define X(member, ...) FACT(struct steady_fit, member, __VA_ARGS__)
+#define KIND(kind, name)                                                                 \
+	X(coefficient[kind], "coefficients." name, FIELD_REAL,                           \
+	  "By how many per cent PT is longer if this work takes 1 % longer; 0: unused.", \
+	  .flags = FIELD_ALWAYS),                                                        \
+		X(reference_ns[kind], "reference." name "_ns", FIELD_REAL,               \
+		  "This work at the speed that PT(steady) is at: the best seen of the machine.")
+static const struct field steady_fields[] = {
+	X(n, "executions", FIELD_U64, "Executions that it is from."),
+	X(helps, "helps", FIELD_BOOL, "Whether the speed explains anything of sigma."),
+	X(better, "better", FIELD_BOOL, "Whether PT(steady) is the figure to trust."),
+	X(varied, "varied", FIELD_REAL, "sigma of the speed, as a share.", .flags = FIELD_ALWAYS),
+	X(explained, "explained", FIELD_REAL,
+	  "The share of PT(net)'s sigma that is gone, by leaving each execution out in turn.",
+	  .flags = FIELD_ALWAYS),
+	KIND(SPEED_CHAIN, "chain"),
+	KIND(SPEED_PORTS, "ports"),
+	KIND(SPEED_TURNS, "turns"),
+	KIND(SPEED_LOADS, "loads"),
+	{ 0 },
+};
+static const struct shape steady_shape = { "steady", NULL, steady_fields };
+#undef KIND
+#undef X
+
 #define X(member, ...) FACT(struct emp_result, member, __VA_ARGS__)
 #define MEASURE(m, name) X(kept[m], "measures." name, FIELD_OBJECT, NULL, .shape = &measure_shape)
 static const struct field protocol_fields[] = {
@@ -90,6 +115,13 @@ static const struct field protocol_fields[] = {
 	MEASURE(EMP_PT_TICK, "pt_tick"),
 	MEASURE(EMP_USER, "user"),
 	MEASURE(EMP_SYSTEM, "system"),
+	MEASURE(EMP_PT_STEADY, "pt_steady"),
+	X(lead, "lead", FIELD_ENUM,
+	  "What is shown first and what rule II judges by: pt_steady where that is shown to be better, or else the headline.",
+	  .limit = EMP_MEASURES, .names = emp_measure_names),
+	X(steady, "steady", FIELD_OBJECT,
+	  "How PT(steady) was estimated; null: the CPUs' speed was not watched.",
+	  .shape = &steady_shape, .flags = FIELD_ZERO_ABSENT),
 	{ "cutoffs", FIELD_OBJECT, .shape = &cutoffs_shape, .flags = FIELD_MAYBE,
 	  .meaning =
 		  "What rule I went by; null: this machine has no cutoffs, or they were not to be applied." },
@@ -275,7 +307,7 @@ const struct shape ratio_shape = { "ratio", NULL, ratio_fields };
 static const struct field comparison_fields[] = {
 	{ "reference", FIELD_U64, .flags = FIELD_BY_HAND, .meaning = "Index in results." },
 	{ "result", FIELD_U64, .flags = FIELD_BY_HAND, .meaning = "Index in results." },
-	{ "measure", FIELD_ENUM, .limit = EMP_PT_TICK + 1, .names = emp_measure_names,
+	{ "measure", FIELD_ENUM, .limit = EMP_MEASURES, .names = emp_measure_names,
 	  .flags = FIELD_BY_HAND },
 	{ "", FIELD_SPLICE, .shape = &ratio_shape },
 	{ 0 },
@@ -312,7 +344,7 @@ static const struct field version_fields[] = {
 	  "Its conditions, and those of the versions before it, were met in this run."),
 	X(why, "why", FIELD_NAME, "What was not met, or how its own condition was.",
 	  .flags = FIELD_ZERO_ABSENT),
-	X(measure, "measure", FIELD_ENUM, "What value is of.", .limit = EMP_PT_TICK + 1,
+	X(measure, "measure", FIELD_ENUM, "What value is of.", .limit = EMP_MEASURES,
 	  .names = emp_measure_names),
 	X(n, "n", FIELD_U64, "Samples kept."),
 	X(dropped_cutoff, "dropped_cutoff", FIELD_U64, "Samples dropped by rule I."),
@@ -345,7 +377,8 @@ static const struct field emp_fields[] = {
 	FACT(struct run, id, "run", FIELD_ID, "Its id in the lab."),
 	{ "command", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS },
 	{ "versions", FIELD_LIST, .shape = &version_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "v0 to v6, each with what those before it have.",
+	  .meaning =
+		  "v0 to v6, each with what those before it have; v6+steady is tare's own step, where the CPUs' speed was watched.",
 	  .more = "\"minItems\": 7, \"maxItems\": 7" },
 	{ "sizes", FIELD_LIST, .shape = &size_shape, .flags = FIELD_MAYBE,
 	  .meaning =

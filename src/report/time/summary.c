@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "report/core/format.h"
 #include "report/time/several.h"
+#include "report/time/speed.h"
 
 static void put_title(struct strbuf *out, const struct style *style, const struct run *run,
 		      size_t columns)
@@ -126,4 +127,5 @@ void time_text_summary(const struct run_view *views, size_t count, size_t wanted
 			strbuf_puts(out, ": no execution kept\n");
 		}
 	put_fastest_by_et(views, count, best, &style, out);
+	put_speed_advice(views, count, m, &style, out);
 }

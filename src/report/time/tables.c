@@ -19,7 +19,8 @@ static void add_nonzero(struct table *t, int64_t count)
 
 static const char *const statistics[] = { "_mean",   "_stddev", "_ci_low", "_ci_high",
 					  "_median", "_mad",	"_min",	   "_max" };
-static const enum emp_measure summarised[] = { EMP_ET, EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK };
+static const enum emp_measure summarised[] = { EMP_ET, EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK,
+					       EMP_PT_STEADY };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

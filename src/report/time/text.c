@@ -12,6 +12,7 @@
 #include "report/time/parts.h"
 #include "report/time/several.h"
 #include "report/time/shares.h"
+#include "report/time/speed.h"
 #include "stats/bins.h"
 
 #define MOST_BINS 40 /* columns that a histogram has */
@@ -72,7 +73,7 @@ static void measure_rows(const struct run_view *view, enum emp_measure m, const 
 	label[2] = (char)(label[2] - 'a' + 'A');
 	struct scale scale = scale_of_summary(s, unit);
 	struct row *row = rows_add(rows, label);
-	row->colour = m == r->headline ? GREEN : NULL;
+	row->colour = m == r->lead ? GREEN : NULL;
 	mean_row(s, &scale, row);
 	if (s->n > 1) {
 		format_percent(s->relative_error, a);
@@ -110,6 +111,8 @@ static void put_figures(const struct run_view *view, const struct style *style, 
 {
 	const struct emp_result *r = view->result;
 	struct rows rows = { 0 };
+	if (r->lead == EMP_PT_STEADY)
+		measure_rows(view, EMP_PT_STEADY, style, &rows);
 	if (r->headline != EMP_ET)
 		measure_rows(view, r->headline, style, &rows);
 	measure_rows(view, EMP_ET, style, &rows);
@@ -395,6 +398,7 @@ void time_text_run(const struct run_view *view, size_t number, unsigned said,
 			strbuf_release(&note);
 		}
 		ledger_sums_release(&s);
+		put_speed(view, &style, out);
 		put_subject(view, &style, out);
 		put_delays(view, &style, out);
 	}

@@ -25,7 +25,7 @@ static void every_version_has_a_name_and_says_what_it_adds(void **state)
 	(void)state;
 	assert_string_equal(emp_version_names[EMP_V0], "v0");
 	assert_string_equal(emp_version_names[EMP_V6], "v6");
-	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++)
+	for (enum emp_version v = EMP_V0; v < EMP_STEADY; v++)
 		assert_true(strlen(emp_version_adds(v)) > 5);
 }
 
@@ -106,7 +106,7 @@ static void each_version_drops_what_its_rules_say(void **state)
 	make_run(x);
 	machine_from_text(&m, good_machine);
 	emp_versions(&run, x, 14, &m, &o, &v);
-	for (enum emp_version i = EMP_V0; i < EMP_VERSIONS; i++) {
+	for (enum emp_version i = EMP_V0; i < EMP_STEADY; i++) {
 		assert_int_equal(v.rows[i].version, i);
 		assert_true(v.rows[i].held);
 		assert_int_equal(v.rows[i].measure, i ? EMP_PT_EXEC : EMP_ET);
@@ -134,7 +134,7 @@ static void each_version_drops_what_its_rules_say(void **state)
 	/* one that is not met takes those after it along, and they say so */
 	machine_set(&m, "cpu.turbo", "on");
 	emp_versions(&run, x, 14, &m, &o, &v);
-	for (enum emp_version i = EMP_V0; i < EMP_VERSIONS; i++)
+	for (enum emp_version i = EMP_V0; i < EMP_STEADY; i++)
 		assert_int_equal(v.rows[i].held, i < EMP_V3);
 	assert_holds(v.rows[EMP_V3].why, "Turbo (boost) is on");
 	assert_string_equal(v.rows[EMP_V4].why, "v3 is not met");
@@ -198,7 +198,7 @@ static void a_version_whose_condition_is_unknown_is_not_held(void **state)
 	assert_string_equal(v.rows[EMP_V6].why, "only 3");
 	assert_int_equal(v.rows[EMP_V6].n, 3);
 	emp_versions(&run, NULL, 0, &m, &(struct emp_options){ 0 }, &v);
-	for (enum emp_version i = EMP_V0; i < EMP_VERSIONS; i++)
+	for (enum emp_version i = EMP_V0; i < EMP_STEADY; i++)
 		assert_int_equal(v.rows[i].n, 0);
 	machine_release(&m);
 }

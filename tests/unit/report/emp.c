@@ -27,8 +27,8 @@ static struct summary summary_of(size_t n, double mean, double stddev)
 
 static void make_versions(struct emp_versions *out)
 {
-	*out = (struct emp_versions){ 0 };
-	for (enum emp_version v = EMP_V0; v < EMP_VERSIONS; v++) {
+	*out = (struct emp_versions){ .count = EMP_STEADY };
+	for (enum emp_version v = EMP_V0; v < EMP_STEADY; v++) {
 		size_t n = v < EMP_V5 ? 800 : v == EMP_V5 ? 780 : 10;
 		out->rows[v] = (struct emp_version_row){
 			.version = v,
