@@ -74,9 +74,8 @@ int loaded_compare(const struct loaded_run *base, const struct loaded_run *other
 		   enum emp_measure measure, struct run_comparison *out, struct error *err)
 {
 	static const enum emp_measure best[] = { EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK, EMP_ET };
-	if (measure == EMP_MEASURES && base->result.lead == EMP_PT_STEADY &&
-	    other->result.lead == EMP_PT_STEADY && both_have(base, other, EMP_PT_STEADY))
-		measure = EMP_PT_STEADY;
+	/* not PT(steady), unless asked for: between runs it is not shown to be better (decision
+	 * 030) */
 	for (size_t i = 0; measure == EMP_MEASURES && i < sizeof best / sizeof *best; i++)
 		if (both_have(base, other, best[i]))
 			measure = best[i];
