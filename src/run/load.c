@@ -72,14 +72,6 @@ static bool all_have(const struct loaded_run *runs, size_t count, enum emp_measu
 	return true;
 }
 
-static bool all_lead_steady(const struct loaded_run *runs, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (runs[i].result.lead != EMP_PT_STEADY)
-			return false;
-	return all_have(runs, count, EMP_PT_STEADY);
-}
-
 static void summarise_side(const struct loaded_run *runs, size_t count, enum emp_measure m,
 			   struct summary *out)
 {
@@ -94,9 +86,8 @@ int loaded_compare_sides(const struct loaded_run *base, size_t n_base,
 			 struct run_comparison *out, struct error *err)
 {
 	static const enum emp_measure best[] = { EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK, EMP_ET };
-	if (measure == EMP_MEASURES && all_lead_steady(base, n_base) &&
-	    all_lead_steady(other, n_other))
-		measure = EMP_PT_STEADY;
+	/* not PT(steady), unless asked for: between runs it is not shown to be better (decision
+	 * 030) */
 	for (size_t i = 0; measure == EMP_MEASURES && i < sizeof best / sizeof *best; i++)
 		if (all_have(base, n_base, best[i]) && all_have(other, n_other, best[i]))
 			measure = best[i];

@@ -78,6 +78,24 @@ bool put_slower_cpu(const struct run_view *view, const struct execution *x,
 	return true;
 }
 
+/* What is left of the difference of two runs with the speed taken off. */
+static void put_at_equal_speed(const struct run_view *a, const struct run_view *b,
+			       struct strbuf *out)
+{
+	const struct emp_result *x = a->result, *y = b->result;
+	struct emp_comparison c;
+	if (!x->present[EMP_PT_STEADY] || !y->present[EMP_PT_STEADY])
+		return;
+	emp_compare(&x->kept[EMP_PT_STEADY], &y->kept[EMP_PT_STEADY], &c);
+	emp_compare_steady(&x->steady, &y->steady, &c);
+	if (c.needed || !isfinite(c.ratio_low) || !isfinite(c.ratio_high))
+		return;
+	strbuf_printf(out,
+		      "At equal speed the second would take %.3g times as long as the first "
+		      "[%.3g, %.3g], estimated by PT(steady). ",
+		      c.ratio, c.ratio_low, c.ratio_high);
+}
+
 void put_speed_advice(const struct run_view *views, size_t count, enum emp_measure m,
 		      const struct style *style, struct strbuf *out)
 {
@@ -95,6 +113,8 @@ void put_speed_advice(const struct run_view *views, size_t count, enum emp_measu
 	}
 	if (!(varied > UNSTEADY) || count < 2)
 		return;
+	if (count == 2)
+		put_at_equal_speed(&views[0], &views[1], &text);
 	format_percent(varied, speed);
 	format_percent(hidden, share);
 	strbuf_printf(&text,
