@@ -26,7 +26,7 @@ struct execute_options {
 	enum orphans orphans;
 	uint64_t grace_ns;
 	const struct execute_watch *watch; /* NULL: none */
-	struct speed_probe *speed; /* watches the CPUs meanwhile; NULL: none does */
+	struct speed_probe *speed;	   /* watches the CPUs meanwhile; NULL: none does */
 };
 
 /* Fills in x except id, number and warmup; its memory is reused. Returns -1 if the command could
