@@ -325,7 +325,7 @@ static size_t drop_outside(const struct run *run, const struct execution *execut
 		return 0;
 	size_t dropped = 0;
 	double low = s->mean - 2 * s->stddev, high = s->mean + 2 * s->stddev;
-	r->outside = (struct emp_bounds){ true, low, high };
+	r->outside = (struct emp_bounds){ r->lead == r->headline, low, high };
 	const struct execution *base = usual(run, executions, r);
 	for (size_t i = 0; i < r->count; i++) {
 		struct emp_verdict *v = &r->verdicts[i];
