@@ -356,7 +356,7 @@ export interface Tare {
 export interface Comparison {
   reference: number; // Index in results.
   result: number; // Index in results.
-  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady';
+  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick';
   ratio: number | null; // Mean of result by mean of reference.
   ratio_low: number | null; // 95 % interval. null: one side has one execution, or too few (needed_n).
   ratio_high: number | null;
@@ -1545,7 +1545,7 @@ export interface TimeSection {
   command: string;
   parameters: Parameter[];
   backend: 'plain' | 'netlink' | 'bpf';
-  headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // The best there is.
+  headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system'; // The best there is.
   shell_ns: number; // Taken off each ET; 0: no shell.
   planned: number | null; // Executions asked for, without warm-ups; null: as many as it takes.
   kept: { et: Summary | null; pt_net: Summary | null; pt_exec: Summary | null; pt_tick: Summary | null; user: Summary | null; system: Summary | null; };
@@ -1798,7 +1798,7 @@ export interface TimeComparison {
   kind: 'time';
   sections: number[]; // Those compared, the reference included.
   reference: number;
-  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady';
+  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system';
   rows: TimeComparisonRow[];
 }
 

@@ -176,7 +176,7 @@ static void summarise_trimmed(const struct run *run, const struct execution *exe
 			      struct emp_result *r)
 {
 	size_t n_kept, n;
-	double *judged = emp_collect(run, executions, r, r->headline, true, &n);
+	double *judged = emp_collect(run, executions, r, r->lead, true, &n);
 	double *influence = xmalloc(n * sizeof *influence);
 	r->outside.undecided =
 		trimming_is_undecided(judged, n, r->outside.low_ns, r->outside.high_ns);
@@ -187,6 +187,8 @@ static void summarise_trimmed(const struct run *run, const struct execution *exe
 			trimmed_influence(judged, all, n, r->outside.low_ns, r->outside.high_ns,
 					  influence);
 		summarise_kept(kept, n_kept, influence, n, &r->kept[m]);
+		if (m == EMP_PT_STEADY && n_kept)
+			widen(&r->steady, &r->kept[m]);
 		if (r->outside.undecided && n_kept)
 			summary_refuse(&r->kept[m], 2 * n);
 		xfree(kept);
@@ -349,7 +351,9 @@ static size_t drop_outside(const struct run *run, const struct execution *execut
 		return 0;
 	size_t dropped = 0;
 	double low = s->mean - 2 * s->stddev, high = s->mean + 2 * s->stddev;
-	r->outside = (struct emp_bounds){ .applied = true, .low_ns = low, .high_ns = high };
+	r->outside = (struct emp_bounds){ .applied = r->lead == r->headline,
+					  .low_ns = low,
+					  .high_ns = high };
 	const struct execution *base = usual(run, executions, r);
 	for (size_t i = 0; i < r->count; i++) {
 		struct emp_verdict *v = &r->verdicts[i];

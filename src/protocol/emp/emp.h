@@ -87,7 +87,8 @@ struct emp_cutoffs {
 
 /* The range that rule (II) keeps. */
 struct emp_bounds {
-	bool applied; /* otherwise the others are 0: not wanted, or too few or too equal values */
+	bool applied; /* to the headline. Otherwise it was not wanted, there were too few or too
+			 equal values, or the lead was judged */
 	double low_ns, high_ns;
 	bool undecided; /* a group was dropped that may be too frequent for it, so the kept mean has
 			   no interval (trimming_is_undecided()) */

@@ -240,7 +240,7 @@ static const struct field time_section_fields[] = {
 	X(run.parameters, "parameters", FIELD_LIST, NULL, .shape = &parameter_shape,
 	  .limit = sizeof(struct parameter)),
 	X(run.backend, "backend", FIELD_ENUM, NULL, .limit = BACKENDS, .names = backend_names),
-	X(result.headline, "headline", FIELD_ENUM, "The best there is.", .limit = EMP_MEASURES,
+	X(result.headline, "headline", FIELD_ENUM, "The best there is.", .limit = EMP_PT_STEADY,
 	  .names = emp_measure_names),
 	X(run.shell_et_ns, "shell_ns", FIELD_NS, "Taken off each ET; 0: no shell.",
 	  .flags = FIELD_ALWAYS),
@@ -476,7 +476,7 @@ static const struct field time_comparison_fields[] = {
 	{ "sections", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
 	  .meaning = "Those compared, the reference included." },
 	{ "reference", FIELD_U64 },
-	{ "measure", FIELD_ENUM, .limit = EMP_MEASURES, .names = emp_measure_names },
+	{ "measure", FIELD_ENUM, .limit = EMP_PT_STEADY, .names = emp_measure_names },
 	{ "rows", FIELD_LIST, .shape = &time_comparison_row_shape, .flags = FIELD_BY_HAND },
 	{ 0 },
 };

@@ -307,7 +307,7 @@ const struct shape ratio_shape = { "ratio", NULL, ratio_fields };
 static const struct field comparison_fields[] = {
 	{ "reference", FIELD_U64, .flags = FIELD_BY_HAND, .meaning = "Index in results." },
 	{ "result", FIELD_U64, .flags = FIELD_BY_HAND, .meaning = "Index in results." },
-	{ "measure", FIELD_ENUM, .limit = EMP_MEASURES, .names = emp_measure_names,
+	{ "measure", FIELD_ENUM, .limit = EMP_PT_TICK + 1, .names = emp_measure_names,
 	  .flags = FIELD_BY_HAND },
 	{ "", FIELD_SPLICE, .shape = &ratio_shape },
 	{ 0 },
