@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/schedule.h"
 #include "collect/speed/work.h"
 #include "record/field.h"
 
@@ -79,15 +80,6 @@ static uint32_t load(const uint32_t *word)
 
 /* ---- the thread of a CPU ---- */
 
-/* struct sched_attr as of Linux 6.12, where the runtime of an ordinary task is its slice. */
-struct slice_attr {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime, deadline, period;
-};
-
 /* Before everything ordinary if it may, or else as soon as the scheduler can be made to. */
 static void settle(struct prober *p)
 {
@@ -102,14 +94,8 @@ static void settle(struct prober *p)
 		p->failed = errno;
 		return;
 	}
-	struct sched_param param = { .sched_priority = p->all->priority };
-	p->real_time = sched_setscheduler(0, SCHED_FIFO, &param) == 0;
-	struct slice_attr slice = { .size = sizeof slice, .runtime = SLICE_NS };
-	struct slice_attr is = { 0 };
-	/* an older kernel takes the call and ignores the slice */
-	p->own_slice = !p->real_time && syscall(SYS_sched_setattr, 0, &slice, 0) == 0 &&
-		       syscall(SYS_sched_getattr, 0, &is, sizeof is, 0) == 0 &&
-		       is.runtime == SLICE_NS;
+	p->real_time = schedule_set_fifo(p->all->priority);
+	p->own_slice = !p->real_time && schedule_set_slice(0, SLICE_NS) == SLICE_NS;
 }
 
 /* Keeps every second sample, and from now on only every second of those that come. */
