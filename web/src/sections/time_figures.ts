@@ -45,6 +45,8 @@ export function figures(time: Time): HTMLElement {
   const ns = (name: string, title: string, pick: (s: Summary) => number | null): Column<Row> => ({
     name, title, kind: 'ns', of: (r) => value(r, name, pick), show: (r) => alike(value(r, name, pick)),
   });
+  // from too few it is a guess
+  const worth = (r: Row) => value(r, 'effective_n', (s) => (tooFew(s) ? null : s.effective_n));
   const measures = table<Row>({
     name: `${section.anchor}-measures`, caption: 'Every measure', rows, page: 20,
     columns: [
@@ -55,7 +57,7 @@ export function figures(time: Time): HTMLElement {
       { name: 'relative_error', title: 'σ / mean', kind: 'percent', of: (r) => value(r, 'relative_error', (s) => s.relative_error) },
       { ...ns('ci_low_ns', '95 % from', (s) => s.ci_low_ns), show: (r) => (isShare(r.measure) ? null : tooFew(r.s)) ?? alike(value(r, 'ci_low_ns', (s) => s.ci_low_ns)) }, ns('ci_high_ns', 'to', (s) => s.ci_high_ns), ns('median_ns', 'median', (s) => s.median_ns),
       ns('mad_ns', 'MAD', (s) => s.mad_ns), ns('min_ns', 'least', (s) => s.min_ns), ns('max_ns', 'most', (s) => s.max_ns),
-      { name: 'effective_n', title: 'worth', kind: 'number', of: (r) => value(r, 'effective_n', (s) => s.effective_n), show: (r) => format.figure(value(r, 'effective_n', (s) => s.effective_n)), title_of: 'as many independent executions would tell as much about the mean' },
+      { name: 'effective_n', title: 'worth', kind: 'number', of: (r) => worth(r), show: (r) => format.figure(worth(r)), title_of: 'as many independent executions would tell as much about the mean' },
     ],
   });
   const speed = speedWords(section);
