@@ -21,12 +21,34 @@ test('figures, warnings and the dropped are told in words', async () => {
   assert.match(figures, /PT net.*ET/s);
   assert.match(figures, new RegExp(`executions${s.kept.pt_net.n} of 398 keptdropped: 1 failed, .*2 warm-ups before`, 's'), 'warm-ups are no executions');
   const measures = await csvOf(tab, () => tab.page.evaluate(() => document.querySelector('.time-figures button[aria-label="Every measure: download as CSV"]').click()));
-  assert.match(measures.lines.find((l) => l.startsWith('user,kept')), new RegExp(`^user,kept,${s.kept.user.n},[0-9.]+,,,,,,,,$`), 'the spread of a share is none');
+  assert.match(measures.lines.find((l) => l.startsWith('user,kept')), new RegExp(`^user,kept,${s.kept.user.n},[0-9.]+,,,,,,,,,$`), 'the spread of a share is none');
   assert.doesNotMatch(measures.lines.find((l) => l.startsWith('ET,kept')), /,,/);
   assert.match(await tab.page.textContent('#run-12'), /What helps: see what it says: --show-output/);
   const dropped = await tab.page.textContent('.time-dropped tbody');
   assert.match(dropped, /rule \(I\)/);
   assert.match(dropped, /cron/);
+  quiet(tab);
+});
+
+test('an estimate is told as one, and an interval that is not known is none', async () => {
+  const doc = timeDocument(20);
+  const [s] = doc.sections;
+  const { pt_net: net } = s.kept;
+  Object.assign(s, { lead: 'pt_steady', steady: { executions: 20, helps: true, better: true, varied: 0.16, explained: 0.68, coefficients: { chain: 1, ports: 0, turns: 0, loads: 0 }, reference: { chain_ns: 900, ports_ns: null, turns_ns: null, loads_ns: null } } });
+  s.columns.steady = s.columns.net.map((v) => v && Math.round(v * 0.9));
+  s.kept.pt_steady = { ...net, mean_ns: net.mean_ns * 0.9 };
+  s.unfiltered.pt_steady = { ...s.unfiltered.pt_net, mean_ns: net.mean_ns * 0.9 };
+  s.kept.et = { ...s.kept.et, ci_low_ns: null, ci_high_ns: null, needed_n: 200 };
+  const tab = await open(doc);
+  const figure = (measure) => tab.page.textContent(`#${s.anchor} [data-measure="${measure}"]`);
+  assert.match(await figure('pt_steady'), /PT\(steady\), estimated.*95 % interval [0-9]/s);
+  assert.equal(await tab.page.getAttribute(`#${s.anchor} .figures > div`, 'data-measure'), 'pt_steady', 'what leads is first');
+  assert.match(await figure('et'), /no 95 % interval, too few: about 200 needed/);
+  assert.match(await tab.page.textContent(`#${s.anchor} .time-figures table`), /PT\(steady\), estimated.*too few: about 200 needed/s);
+  assert.match(await tab.page.textContent(`#${s.anchor} .cpu-speed`), /varied by 16.0.%, which explains 68.0.% of σ/);
+  const plain = await open(timeDocument(20));
+  assert.equal(await plain.page.$('.cpu-speed'), null, 'of a speed that was not watched nothing is told');
+  assert.equal(await plain.page.$('[data-measure="pt_steady"]'), null);
   quiet(tab);
 });
 

@@ -1535,7 +1535,7 @@ export interface TimeSection {
   status: 'going' | 'complete' | 'interrupted' | 'failed';
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
-  charts: Record<string, Chart>; // Time: density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
+  charts: Record<string, Chart>; // Time: density_et and those of the headline and the lead: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
   number: number | null; // In the lab; null: not stored.
   started_at: string | null; // Of a study: when it was made.
   ended_at: string | null;
@@ -1546,11 +1546,13 @@ export interface TimeSection {
   parameters: Parameter[];
   backend: 'plain' | 'netlink' | 'bpf';
   headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system'; // The best there is.
+  lead: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // What is shown first and what rule (II) judges by: pt_steady where that is shown to be better, or else the headline.
+  steady: Steady | null; // How PT(steady) was estimated; null: the CPUs' speed was not watched.
   shell_ns: number; // Taken off each ET; 0: no shell.
   planned: number | null; // Executions asked for, without warm-ups; null: as many as it takes.
-  kept: { et: Summary | null; pt_net: Summary | null; pt_exec: Summary | null; pt_tick: Summary | null; user: Summary | null; system: Summary | null; };
-  unfiltered: { et: Summary | null; pt_net: Summary | null; pt_exec: Summary | null; pt_tick: Summary | null; user: Summary | null; system: Summary | null; };
-  rule2: Bounds | null; // What rule (II) keeps, of the headline; null: it was not applied.
+  kept: { et: Summary | null; pt_net: Summary | null; pt_exec: Summary | null; pt_tick: Summary | null; user: Summary | null; system: Summary | null; pt_steady: Summary | null; };
+  unfiltered: { et: Summary | null; pt_net: Summary | null; pt_exec: Summary | null; pt_tick: Summary | null; user: Summary | null; system: Summary | null; pt_steady: Summary | null; };
+  rule2: Bounds | null; // What rule (II) keeps, of the lead; null: it was not applied.
   warnings: Warning[];
   measures: PageMeasure[]; // Those of the columns that people are shown, as the catalogue has them.
   columns: Columns; // Parallel: a row for each execution, in order; further ones by measures.
@@ -1600,6 +1602,7 @@ export interface Columns {
   net: (number | null)[] | null; // A column that nobody has is null.
   exec: (number | null)[] | null; // As net.
   tick: (number | null)[] | null; // As net.
+  steady: (number | null)[] | null; // PT(steady), estimated; null: the speed of the CPUs does not help.
   rss: (number | null)[] | null; // Peak memory, bytes.
   rule: (0 | 1 | 2 | 3 | 4)[]; // 0 kept, 1 warm-up, 2 failed, 3 dropped by rule (I), 4 by rule (II).
 }
@@ -1649,7 +1652,7 @@ export interface StudySection {
   status: 'going' | 'complete' | 'interrupted' | 'failed';
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
-  charts: Record<string, Chart>; // Time: density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
+  charts: Record<string, Chart>; // Time: density_et and those of the headline and the lead: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
   number: number | null; // In the lab; null: not stored.
   started_at: string | null; // Of a study: when it was made.
   ended_at: string | null;
@@ -1687,7 +1690,7 @@ export interface NoiseSection {
   status: 'going' | 'complete' | 'interrupted' | 'failed';
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
-  charts: Record<string, Chart>; // Time: density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
+  charts: Record<string, Chart>; // Time: density_et and those of the headline and the lead: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
   number: number | null; // In the lab; null: not stored.
   started_at: string | null; // Of a study: when it was made.
   ended_at: string | null;
@@ -1712,7 +1715,7 @@ export interface ProfileSection {
   status: 'going' | 'complete' | 'interrupted' | 'failed';
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
-  charts: Record<string, Chart>; // Time: density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
+  charts: Record<string, Chart>; // Time: density_et and those of the headline and the lead: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
   number: number | null; // In the lab; null: not stored.
   started_at: string | null; // Of a study: when it was made.
   ended_at: string | null;
@@ -1751,7 +1754,7 @@ export interface QuerySection {
   status: 'going' | 'complete' | 'interrupted' | 'failed';
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
-  charts: Record<string, Chart>; // Time: density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
+  charts: Record<string, Chart>; // Time: density_et and those of the headline and the lead: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
   number: number | null; // In the lab; null: not stored.
   started_at: string | null; // Of a study: when it was made.
   ended_at: string | null;
@@ -1784,7 +1787,7 @@ export interface DuetSection {
   status: 'going' | 'complete' | 'interrupted' | 'failed';
   machine: number | null; // Index of machines; null: not known.
   notes: string[]; // What was not seen, what was left out of the page and why: sentences.
-  charts: Record<string, Chart>; // Time: density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
+  charts: Record<string, Chart>; // Time: density_et and those of the headline and the lead: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known.
   number: number | null; // In the lab; null: not stored.
   started_at: string | null; // Of a study: when it was made.
   ended_at: string | null;

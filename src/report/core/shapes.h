@@ -8,10 +8,10 @@
 extern const struct shape summary_shape, machine_shape, warning_shape, stored_run_shape,
 	finding_shape, doctor_shape, quiet_shape, speed_cpu_shape, doctor_speed_shape;
 /* time */
-extern const struct shape cutoffs_shape, verdict_shape, drop_shape, mean_ledger_shape, judged_shape,
-	run_shape, hyperfine_shape, parameters_shape, ratio_shape, comparison_shape, tare_shape,
-	time_shape, version_shape, size_shape, emp_shape, explain_thread_shape, explained_shape,
-	explain_shape;
+extern const struct shape cutoffs_shape, steady_shape, verdict_shape, drop_shape, mean_ledger_shape,
+	judged_shape, run_shape, hyperfine_shape, parameters_shape, ratio_shape, comparison_shape,
+	tare_shape, time_shape, version_shape, size_shape, emp_shape, explain_thread_shape,
+	explained_shape, explain_shape;
 /* noise */
 extern const struct shape noise_source_shape, noise_told_shape, noise_combination_shape,
 	noise_cpu_report_shape, noise_shape, noise_diff_shape;

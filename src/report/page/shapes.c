@@ -74,7 +74,7 @@ static const struct field bounds_fields[] = {
 	{ 0 },
 };
 static const struct shape bounds_shape = {
-	"bounds", "What rule (II) keeps, of the headline; null: it was not applied.", bounds_fields
+	"bounds", "What rule (II) keeps, of the lead; null: it was not applied.", bounds_fields
 };
 
 static const char *const unit_names[] = { "none",  "ns", "bytes", "count",
@@ -105,6 +105,8 @@ static const struct field columns_fields[] = {
 	  .meaning = "A column that nobody has is null." },
 	{ "exec", FIELD_LIST, .item = FIELD_KNOWN, .flags = FIELD_MAYBE, .meaning = "As net." },
 	{ "tick", FIELD_LIST, .item = FIELD_KNOWN, .flags = FIELD_MAYBE, .meaning = "As net." },
+	{ "steady", FIELD_LIST, .item = FIELD_KNOWN, .flags = FIELD_MAYBE,
+	  .meaning = "PT(steady), estimated; null: the speed of the CPUs does not help." },
 	{ "rss", FIELD_LIST, .item = FIELD_KNOWN, .flags = FIELD_MAYBE,
 	  .meaning = "Peak memory, bytes." },
 	{ "rule", FIELD_LIST, .flags = FIELD_BY_HAND,
@@ -212,7 +214,7 @@ static const struct field head_fields[] = {
 	  .meaning = "What was not seen, what was left out of the page and why: sentences." },
 	{ "charts", FIELD_MAP, .shape = &chart_shape, .flags = FIELD_BY_HAND,
 	  .meaning =
-		  "Time: density_et and that of the headline: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known." },
+		  "Time: density_et and those of the headline and the lead: value_ns, ascending, coarser outside of what was kept; all_per_ns, kept_per_ns. Noise: length_ns, and detours per s of a CPU and decade: seen, told, baseline; where there are several CPUs, a block of seen and told for each of them follows. Query: split: means of each Q@C; in the second block where CPU time or I/O is not known." },
 	X(id, "number", FIELD_ID, "In the lab; null: not stored.", .more = "\"minimum\": 1"),
 	X(started_at_ns, "started_at", FIELD_DATE, "Of a study: when it was made."),
 	X(ended_at_ns, "ended_at", FIELD_DATE, NULL),
@@ -232,7 +234,8 @@ static const struct shape head_shape = { "head", NULL, head_fields };
 #define SUMMARIES(list)                                                                       \
 	SUMMARY(list, EMP_ET, "et"), SUMMARY(list, EMP_PT_NET, "pt_net"),                     \
 		SUMMARY(list, EMP_PT_EXEC, "pt_exec"), SUMMARY(list, EMP_PT_TICK, "pt_tick"), \
-		SUMMARY(list, EMP_USER, "user"), SUMMARY(list, EMP_SYSTEM, "system")
+		SUMMARY(list, EMP_USER, "user"), SUMMARY(list, EMP_SYSTEM, "system"),         \
+		SUMMARY(list, EMP_PT_STEADY, "pt_steady")
 static const struct field time_section_fields[] = {
 	{ "kind", FIELD_ENUM, .limit = 1, .names = kind_names },
 	X(run, "", FIELD_SPLICE, NULL, .shape = &head_shape),
@@ -242,6 +245,12 @@ static const struct field time_section_fields[] = {
 	X(run.backend, "backend", FIELD_ENUM, NULL, .limit = BACKENDS, .names = backend_names),
 	X(result.headline, "headline", FIELD_ENUM, "The best there is.", .limit = EMP_PT_STEADY,
 	  .names = emp_measure_names),
+	X(result.lead, "lead", FIELD_ENUM,
+	  "What is shown first and what rule (II) judges by: pt_steady where that is shown to be better, or else the headline.",
+	  .limit = EMP_MEASURES, .names = emp_measure_names),
+	X(result.steady, "steady", FIELD_OBJECT,
+	  "How PT(steady) was estimated; null: the CPUs' speed was not watched.",
+	  .shape = &steady_shape, .flags = FIELD_ZERO_ABSENT),
 	X(run.shell_et_ns, "shell_ns", FIELD_NS, "Taken off each ET; 0: no shell.",
 	  .flags = FIELD_ALWAYS),
 	X(run.planned, "planned", FIELD_U32,
@@ -250,9 +259,8 @@ static const struct field time_section_fields[] = {
 	SUMMARIES(kept),
 	SUMMARIES(unfiltered),
 	X(result.outside, "rule2", FIELD_OBJECT,
-	  "What rule (II) keeps, of the headline; null: it was not applied.",
-	  .shape = &bounds_shape, .flags = FIELD_GIVEN,
-	  .bits = offsetof(struct judged_run, result.outside.applied)),
+	  "What rule (II) keeps, of the lead; null: it was not applied.", .shape = &bounds_shape,
+	  .flags = FIELD_GIVEN, .bits = offsetof(struct judged_run, result.outside.applied)),
 	X(result.warnings, "warnings", FIELD_LIST, NULL, .shape = &warning_shape,
 	  .limit = sizeof(struct emp_warning)),
 	{ "measures", FIELD_LIST, .shape = &page_measure_shape, .flags = FIELD_BY_HAND,

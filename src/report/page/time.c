@@ -1,6 +1,7 @@
 /* Executions of a command. */
 #include "report/page/time_parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,39 @@ static json_t *grade_json(const struct run_view *v, enum grade g)
 		return list;
 	json_decref(list);
 	return json_null();
+}
+
+/* PT(steady) and, of the kind of work that it goes by most, the CPU's speed: estimates, and so not
+ * in the catalogue. */
+static void add_steady(const struct run_view *v, json_t *columns, json_t *measures)
+{
+	static const struct page_measure steady = {
+		"steady", "pt_steady_ns", "PT(steady)",
+		"process time at the best speed seen of the machine's CPUs, estimated", UNIT_NS
+	};
+	static const struct page_measure speed = {
+		"speed", "cpu_speed", "CPU speed",
+		"of the best seen, on the work that explains most of PT's spread", UNIT_SHARE
+	};
+	const struct steady_fit *f = &v->result->steady;
+	if (!v->result->present[EMP_PT_STEADY]) {
+		json_object_set_new(columns, steady.column, json_null());
+		return;
+	}
+	json_t *times = json_array(), *speeds = json_array();
+	for (size_t i = 0; i < v->count; i++) {
+		struct steady_input in;
+		double ns = time_value(v, i, EMP_PT_STEADY), share = NAN;
+		if (f->most < SPEED_KINDS && emp_speed(v->run, &v->executions[i], &in))
+			share = steady_speed(f, &in, f->most);
+		json_array_append_new(times,
+				      isfinite(ns) ? json_integer(llround(ns)) : json_null());
+		json_array_append_new(speeds, isfinite(share) ? json_real(share) : json_null());
+	}
+	json_object_set_new(columns, steady.column, times);
+	json_object_set_new(columns, speed.column, speeds);
+	json_array_append_new(measures, json_shape(&page_measure_shape, &steady));
+	json_array_append_new(measures, json_shape(&page_measure_shape, &speed));
 }
 
 /* The columns that were there before the catalogue have names of their own. */
@@ -121,6 +155,7 @@ static json_t *columns_json(struct time_section *t)
 			json_object_set_new(o, m.column, values_json(t->view, &c));
 		json_array_append_new(list, json_shape(&page_measure_shape, &m));
 	}
+	add_steady(v, o, list);
 	json_object_set_new(t->section, "measures", list);
 	json_object_set_new(o, "rule", rule);
 	return o;
@@ -211,6 +246,8 @@ void page_add_time(struct page *p, const struct run_view *view, size_t share,
 	add_density(o, view, EMP_ET);
 	if (view->result->headline >= EMP_PT_NET && view->result->headline <= EMP_PT_TICK)
 		add_density(o, view, view->result->headline);
+	if (view->result->lead == EMP_PT_STEADY)
+		add_density(o, view, EMP_PT_STEADY);
 	json_object_set_new(o, "ledger", page_ledger(&t, share));
 	json_object_set_new(o, "dual", dual_json(view));
 	json_object_set_new(o, "details", page_details(&t, share, traces));

@@ -96,7 +96,7 @@ static const struct field steady_fields[] = {
 	KIND(SPEED_LOADS, "loads"),
 	{ 0 },
 };
-static const struct shape steady_shape = { "steady", NULL, steady_fields };
+const struct shape steady_shape = { "steady", NULL, steady_fields };
 #undef KIND
 #undef X
 

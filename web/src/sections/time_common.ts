@@ -27,7 +27,7 @@ export function ruleColour(rule: number, theme: Theme): string {
   return [theme.kept, theme.muted, theme.text, theme.dropped, theme.series[1]!][rule] ?? theme.muted;
 }
 
-export const MEASURE_NAME: Record<Measure, string> = { et: 'ET', pt_net: 'PT net', pt_exec: 'PT exec', pt_tick: 'PT tick', user: 'user', system: 'system' };
+export const MEASURE_NAME: Record<Measure, string> = { et: 'ET', pt_net: 'PT net', pt_exec: 'PT exec', pt_tick: 'PT tick', user: 'user', system: 'system', pt_steady: 'PT(steady), estimated' };
 export const MEASURE_WORDS: Record<Measure, string> = {
   et: 'elapsed time',
   pt_net: 'process time, without the interrupts within',
@@ -35,6 +35,7 @@ export const MEASURE_WORDS: Record<Measure, string> = {
   pt_tick: 'process time, counted in ticks',
   user: 'in user code',
   system: 'in the kernel',
+  pt_steady: 'process time at the best speed seen of the CPU',
 };
 
 /** PT split by one share of all executions: how it spreads is PT's spread, not its own. */
@@ -64,7 +65,7 @@ export const shownValue = (m: Shown, value: number | null | undefined): string =
 export interface Time {
   section: TimeSection;
   count: number;
-  columns: MeasureColumn[]; // those present, the headline first
+  columns: MeasureColumn[]; // those present, the lead first
   counts: number[]; // by rule
   selected: ReadonlySet<number>; // positions
   select(positions: Iterable<number>): void;
@@ -72,16 +73,16 @@ export interface Time {
   open(position: number): void; // shows the execution
 }
 
-const COLUMN: Partial<Record<Measure, 'et' | 'net' | 'exec' | 'tick'>> = { et: 'et', pt_net: 'net', pt_exec: 'exec', pt_tick: 'tick' };
+const COLUMN: Partial<Record<Measure, 'et' | 'net' | 'exec' | 'tick' | 'steady'>> = { et: 'et', pt_net: 'net', pt_exec: 'exec', pt_tick: 'tick', pt_steady: 'steady' };
 
 export function timeOf(section: TimeSection): Time {
   const listeners: (() => void)[] = [];
   const columns: MeasureColumn[] = [];
-  for (const measure of ['pt_net', 'pt_exec', 'pt_tick', 'et'] as const) {
+  for (const measure of ['pt_net', 'pt_exec', 'pt_tick', 'et', 'pt_steady'] as const) {
     const values = section.columns[COLUMN[measure]!];
     if (values) columns.push({ measure, name: MEASURE_NAME[measure], values });
   }
-  columns.sort((a, b) => Number(b.measure === section.headline) - Number(a.measure === section.headline));
+  columns.sort((a, b) => Number(b.measure === section.lead) - Number(a.measure === section.lead));
   const counts = [0, 0, 0, 0, 0];
   for (const rule of section.columns.rule) counts[rule] = (counts[rule] ?? 0) + 1;
   return {
@@ -95,7 +96,7 @@ export function timeOf(section: TimeSection): Time {
   };
 }
 
-/** Of this measure; the headline's where nobody has it. */
+/** Of this measure; the lead's where nobody has it. */
 export function columnOf(time: Time, measure: Measure): MeasureColumn {
   return time.columns.find((c) => c.measure === measure) ?? time.columns[0]!;
 }
@@ -137,6 +138,16 @@ export function precise(value: number | null | undefined, about: number | null |
 
 export function interval(low: number | null, high: number | null): string {
   return low === null || high === null ? format.DASH : format.nsRange(low, high);
+}
+
+/** Why there is no interval, where that is known. */
+export const tooFew = (s: { needed_n: number } | null | undefined): string | null => (s?.needed_n ? `too few: about ${format.count(s.needed_n)} needed` : null);
+
+/** "95 % interval 3.1 to 3.3 ms", "no 95 % interval, too few: about 40 needed"; null: of one execution. */
+export function intervalWords(s: Summary): string | null {
+  if (s.ci_low_ns !== null && s.ci_high_ns !== null) return `95 % interval ${interval(s.ci_low_ns, s.ci_high_ns)}`;
+  const few = tooFew(s);
+  return few && `no 95 % interval, ${few}`;
 }
 
 /** A tick of an axis: round already, so what is left of it is shown, in its unit. */

@@ -1,23 +1,23 @@
 // Figures first: means, what was dropped and why, what to beware of.
 import type { Measure } from '../document';
-import type { Summary } from '../types';
+import type { Summary, TimeSection } from '../types';
 import { codeText, foreign, h } from '../parts/dom';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
-import { CUTOFF, executionName, FAILED, interval, isShare, KEPT, meanSigma, MEASURE_NAME, MEASURE_WORDS, OUTSIDE, precise, RULE_MEANS, RULE_WORDS, WARMUP, type Time } from './time_common';
+import { CUTOFF, executionName, FAILED, intervalWords, isShare, KEPT, meanSigma, MEASURE_NAME, MEASURE_WORDS, OUTSIDE, precise, RULE_MEANS, RULE_WORDS, tooFew, WARMUP, type Time } from './time_common';
 
-const ORDER: Measure[] = ['pt_net', 'pt_exec', 'pt_tick', 'et', 'user', 'system'];
+const ORDER: Measure[] = ['pt_net', 'pt_exec', 'pt_tick', 'pt_steady', 'et', 'user', 'system'];
 
 function present(time: Time): Measure[] {
-  const { headline, kept, unfiltered } = time.section;
+  const { lead, kept, unfiltered } = time.section;
   const list = ORDER.filter((m) => kept[m] || unfiltered[m]);
-  return list.sort((a, b) => Number(b === headline) - Number(a === headline));
+  return list.sort((a, b) => Number(b === lead) - Number(a === lead));
 }
 
 function headlineFigure(time: Time, measure: Measure): HTMLElement {
   const kept = time.section.kept[measure];
   const all = time.section.unfiltered[measure];
-  const between = kept && kept.ci_low_ns !== null ? `95 % interval ${interval(kept.ci_low_ns, kept.ci_high_ns)}` : null;
+  const between = kept && intervalWords(kept);
   return h('div', { 'data-measure': measure },
     h('dt', { title: MEASURE_WORDS[measure] }, `${MEASURE_NAME[measure]}, ${MEASURE_WORDS[measure]}`),
     h('dd', {}, meanSigma(kept),
@@ -26,10 +26,17 @@ function headlineFigure(time: Time, measure: Measure): HTMLElement {
       all ? h('small', {}, `unfiltered ${meanSigma(all)}`) : null));
 }
 
+/** How steady the CPU was; null: it was not watched, or of one execution. */
+function speedWords({ steady, kept }: TimeSection): string | null {
+  if (!steady || steady.executions < 2) return null;
+  const words = `CPU speed ${steady.varied < 0.01 ? 'steady: it varied' : 'varied'} by ${format.percent(steady.varied)}`;
+  return kept.pt_steady ? `${words}, which explains ${format.percent(steady.explained)} of σ` : words;
+}
+
 export function figures(time: Time): HTMLElement {
   const { section } = time;
   const list = present(time);
-  const first = list.filter((m) => m === section.headline || m === 'et');
+  const first = list.filter((m) => m === section.lead || m === section.headline || m === 'pt_steady' || m === 'et');
   const sum = list.map((m) => [m, section.kept[m] ?? null, section.unfiltered[m] ?? null] as const);
   type Row = { measure: Measure; which: string; s: Summary | null };
   const value = (r: Row, name: string, pick: (s: Summary) => number | null) => (r.s && (name === 'mean_ns' || !isShare(r.measure)) ? pick(r.s) : null);
@@ -38,6 +45,8 @@ export function figures(time: Time): HTMLElement {
   const ns = (name: string, title: string, pick: (s: Summary) => number | null): Column<Row> => ({
     name, title, kind: 'ns', of: (r) => value(r, name, pick), show: (r) => alike(value(r, name, pick)),
   });
+  // from too few it is a guess
+  const worth = (r: Row) => value(r, 'effective_n', (s) => (tooFew(s) ? null : s.effective_n));
   const measures = table<Row>({
     name: `${section.anchor}-measures`, caption: 'Every measure', rows, page: 20,
     columns: [
@@ -46,10 +55,12 @@ export function figures(time: Time): HTMLElement {
       { name: 'n', title: 'n', kind: 'number', of: (r) => r.s?.n },
       ns('mean_ns', 'mean', (s) => s.mean_ns), ns('stddev_ns', 'σ', (s) => s.stddev_ns),
       { name: 'relative_error', title: 'σ / mean', kind: 'percent', of: (r) => value(r, 'relative_error', (s) => s.relative_error) },
-      ns('ci_low_ns', '95 % from', (s) => s.ci_low_ns), ns('ci_high_ns', 'to', (s) => s.ci_high_ns), ns('median_ns', 'median', (s) => s.median_ns),
+      { ...ns('ci_low_ns', '95 % from', (s) => s.ci_low_ns), show: (r) => (isShare(r.measure) ? null : tooFew(r.s)) ?? alike(value(r, 'ci_low_ns', (s) => s.ci_low_ns)) }, ns('ci_high_ns', 'to', (s) => s.ci_high_ns), ns('median_ns', 'median', (s) => s.median_ns),
       ns('mad_ns', 'MAD', (s) => s.mad_ns), ns('min_ns', 'least', (s) => s.min_ns), ns('max_ns', 'most', (s) => s.max_ns),
+      { name: 'effective_n', title: 'worth', kind: 'number', of: (r) => worth(r), show: (r) => format.figure(worth(r)), title_of: 'as many independent executions would tell as much about the mean' },
     ],
   });
+  const speed = speedWords(section);
   const measured = time.count - time.counts[WARMUP]!;
   const planned = section.planned ?? 0;
   const dropped = [FAILED, CUTOFF, OUTSIDE].filter((r) => time.counts[r]).map((r) => `${format.count(time.counts[r])} ${RULE_WORDS[r]}`);
@@ -59,6 +70,7 @@ export function figures(time: Time): HTMLElement {
         h('dd', {}, measured ? `${format.count(time.counts[KEPT])} of ${format.count(measured)} kept` : 'none measured', section.status !== 'complete' && planned > measured ? h('small', {}, `${format.count(planned)} ${planned === 1 ? 'was' : 'were'} planned`) : null, dropped.length ? h('small', {}, `dropped: ${dropped.join(', ')}`) : null,
           time.counts[WARMUP] ? h('small', {}, `${format.count(time.counts[WARMUP])} ${time.counts[WARMUP] === 1 ? 'warm-up' : 'warm-ups'} before`) : null,
           section.shell_ns ? h('small', {}, `${format.ns(section.shell_ns)} of the shell taken off each ET`) : null,
+          speed ? h('small', { class: 'cpu-speed' }, speed) : null,
           h('small', {}, `measured by ${section.backend}`)))),
     section.status === 'failed' && !section.warnings.some((w) => w.id === 'failures')
       ? h('p', { class: 'note' }, 'The run failed, but no execution did: its command could not be started, or one of ', h('code', {}, '--setup'), ', ', h('code', {}, '--prepare'), ', ', h('code', {}, '--conclude'), ' and ', h('code', {}, '--cleanup'), ' failed. It is told when the run is repeated.') : null,

@@ -128,12 +128,12 @@ export function histogramCard(time: Time): ChartHandle {
     makeBins(...window);
     chart.setOption({ series: series(themeNow), ...(scale.value === 'log' ? { xAxis: ticks('log', ...window) } : {}) });
   });
-  const median = section.kept[section.headline]?.median_ns;
+  const median = section.kept[column.measure]?.median_ns;
   const handle: ChartHandle = chartCard<Bin>({
     name: `${section.anchor}-histogram`, title: 'How it is distributed', height: 320,
     about: 'Executions a bin. The lines are densities in the same unit.', hint: 'The bins follow the zoom.',
-    summary: `Histogram and density of ${column.name}: ${meanSigma(section.kept[section.headline])} of those kept, median ${format.ns(median ?? null)}; `
-      + `without rules ${meanSigma(section.unfiltered[section.headline])}.`,
+    summary: `Histogram and density of ${column.name}: ${meanSigma(section.kept[column.measure])} of those kept, median ${format.ns(median ?? null)}; `
+      + `without rules ${meanSigma(section.unfiltered[column.measure])}.`,
     controls: [
       measureField(time.columns.map((c) => c.measure), column.measure, (m) => {
         measure.value = m;

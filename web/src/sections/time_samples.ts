@@ -91,7 +91,7 @@ export function samplesCard(time: Time): ChartHandle {
   }
   /** What is to be seen, and the bounds. */
   function yRange(): { min?: number; max?: number } {
-    let [low, high] = limits && column.measure === section.headline ? limits : [Infinity, -Infinity];
+    let [low, high] = limits && column.measure === section.lead ? limits : [Infinity, -Infinity];
     for (let i = 0; i < time.count; i++) {
       const v = column.values[i];
       const rule = section.columns.rule[i];
@@ -118,7 +118,7 @@ export function samplesCard(time: Time): ChartHandle {
     hiddenNow = hidden;
     const rules = present.filter((rule) => !hidden.has(RULE_WORDS[rule]!));
     const list = rules.map((rule) => series(theme, rule));
-    if (limits && list[0] && column.measure === section.headline) {
+    if (limits && list[0] && column.measure === section.lead) {
       (list[0] as any).markLine = {
         silent: true, symbol: 'none', z: 7, lineStyle: { color: theme.series[1], type: 'dashed' }, label: { color: theme.text, textBorderColor: theme.card, textBorderWidth: 3 },
         data: limits.map((y, i) => ({ yAxis: y, name: i ? 'upper bound' : 'lower bound', label: { position: i ? 'insideEndTop' : 'insideEndBottom', formatter: `rule (II): ${bound(y)}` } })),
@@ -152,7 +152,7 @@ export function samplesCard(time: Time): ChartHandle {
   const handle: ChartHandle = chartCard({
     name: `${section.anchor}-samples`, title: 'Samples over time', height: 360,
     about: 'A point is an execution.', hint: 'Hover tells who disturbed it, a click opens it. Ctrl and the wheel, or + and −, zoom.',
-    summary: `${format.count(time.count - time.counts[WARMUP]!)} executions in the order in which they ran; ${column.name} of those kept is ${meanSigma(section.kept[section.headline])}. `
+    summary: `${format.count(time.count - time.counts[WARMUP]!)} executions in the order in which they ran; ${column.name} of those kept is ${meanSigma(section.kept[column.measure])}. `
       + (dropped.length ? `Marked: ${dropped.join(', ')}. ` : 'None was dropped. ')
       + (limits ? `Rule (II) keeps from ${format.ns(limits[0])} to ${format.ns(limits[1])}.` : ''),
     controls: [

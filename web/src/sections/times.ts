@@ -11,7 +11,7 @@ import { remember } from '../parts/remember';
 import type { Theme } from '../parts/theme';
 import { calmly, ticks, visibleX } from './time_common';
 import { numbered, titleOf } from '../parts/titles';
-import { grid, interval, isShare, MEASURE_NAME, measureField, tick } from './time_common';
+import { grid, intervalWords, isShare, MEASURE_NAME, measureField, tick, tooFew } from './time_common';
 
 interface Run {
   section: TimeSection;
@@ -63,19 +63,19 @@ interface Row {
 }
 
 /** A point and its interval; where the interval is not known, the point alone. */
-function intervalSeries(rows: { at: number; value: number; low: number; high: number; colour: string; hollow?: boolean; diamond?: boolean }[]): Record<string, unknown> {
+function intervalSeries(rows: { at: number; value: number; low: number | null; high: number | null; colour: string; hollow?: boolean; diamond?: boolean }[]): Record<string, unknown> {
   return {
-    type: 'custom', data: rows.map((r, i) => [r.value, r.at, r.low, r.high, i]), encode: { x: [0, 2, 3], y: 1 },
+    type: 'custom', data: rows.map((r, i) => [r.value, r.at, r.low ?? r.value, r.high ?? r.value, i]), encode: { x: [0, 2, 3], y: 1 },
     renderItem: (_: unknown, api: any) => {
       const row = rows[api.value(4)]!;
       const p = api.coord([row.value, row.at]);
-      const a = api.coord([row.low, row.at]);
-      const b = api.coord([row.high, row.at]);
+      const a = api.coord([row.low ?? row.value, row.at]);
+      const b = api.coord([row.high ?? row.value, row.at]);
       return {
         type: 'group',
         children: [
           { type: 'rect', shape: { x: a[0] - 6, y: p[1] - 10, width: b[0] - a[0] + 12, height: 20 }, style: { fill: 'rgba(0,0,0,0)' } }, // easier to hit
-          ...whisker(a, b, { style: { stroke: row.colour, lineWidth: 2 }, cap: 6 }),
+          ...(row.low === null && row.high === null ? [] : whisker(a, b, { style: { stroke: row.colour, lineWidth: 2 }, cap: 6 })),
           {
             ...(row.diamond ? { type: 'polygon', shape: { points: [[p[0], p[1] - 8], [p[0] + 8, p[1]], [p[0], p[1] + 8], [p[0] - 8, p[1]]] } } : { type: 'circle', shape: { cx: p[0], cy: p[1], r: 5 } }),
             style: { fill: row.hollow ? 'rgba(0,0,0,0)' : row.colour, stroke: row.colour, lineWidth: 2 },
@@ -109,18 +109,18 @@ function meansCard(rows: Row[], measure: Measure, name: string, control: HTMLEle
   const shown = rows.filter((r): r is Row & { s: Summary } => !!r.s && r.s.n > 0);
   if (!shown.length) return null;
   return chartCard<Row>({
-    name: `${name}-means`, title: `Mean ${MEASURE_NAME[measure]} of each`, height: 110 + 34 * shown.length, about: `With its 95 % interval, of the executions kept${shown.some((r) => r.reference) ? '; diamond: the reference' : ''}.`,
-    summary: shown.map(({ run, s }) => `${run.label}: ${format.ns(s.mean_ns)}${s.ci_low_ns === null ? '' : `, ${interval(s.ci_low_ns, s.ci_high_ns)}`}`).join('; '),
+    name: `${name}-means`, title: `Mean ${MEASURE_NAME[measure]} of each`, height: 110 + 34 * shown.length, about: `With its 95 % interval, of the executions kept${shown.some((r) => r.reference) ? '; diamond: the reference' : ''}${shown.some((r) => tooFew(r.s)) ? '; a point alone: too few executions for an interval' : ''}.`,
+    summary: shown.map(({ run, s }) => `${run.label}: ${[format.ns(s.mean_ns), intervalWords(s)].filter(Boolean).join(', ')}`).join('; '),
     option: (theme) => {
       const base = baseOption(theme) as any;
-      const list = shown.map((r, i) => ({ at: i, value: r.s.mean_ns, low: r.s.ci_low_ns ?? r.s.mean_ns, high: r.s.ci_high_ns ?? r.s.mean_ns, colour: theme.series[r.run.place % 12]!, diamond: r.reference }));
+      const list = shown.map((r, i) => ({ at: i, value: r.s.mean_ns, low: r.s.ci_low_ns, high: r.s.ci_high_ns, colour: theme.series[r.run.place % 12]!, diamond: r.reference }));
       return {
         ...base, legend: { show: false }, grid: grid(8),
-        xAxis: rangeAxis(theme, MEASURE_NAME[measure], list.flatMap((r) => [r.low, r.high]), tick),
+        xAxis: rangeAxis(theme, MEASURE_NAME[measure], list.flatMap((r) => [r.low ?? r.value, r.high ?? r.value]), tick),
         yAxis: nameAxis(theme, shown),
         tooltip: { ...base.tooltip, formatter: (p: any) => {
           const r = shown[p.value?.[4]];
-          return r ? tip([r.run.label, `mean ${format.plusMinus(r.s.mean_ns, r.s.stddev_ns)}`, `95 % interval ${interval(r.s.ci_low_ns, r.s.ci_high_ns)}`, `${format.count(r.s.n)} kept`, parameters(r.run.section) || null]) : tip([]);
+          return r ? tip([r.run.label, `mean ${format.plusMinus(r.s.mean_ns, r.s.stddev_ns)}`, intervalWords(r.s), `${format.count(r.s.n)} kept`, parameters(r.run.section) || null]) : tip([]);
         } },
         series: [intervalSeries(list)],
       };
@@ -133,8 +133,6 @@ function meansCard(rows: Row[], measure: Measure, name: string, control: HTMLEle
 function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string): HTMLElement | null {
   const shown = rows.filter((r): r is Row & { c: TimeComparisonRow } => r.c !== null && r.c.ratio !== null);
   if (!shown.length) return null;
-  const low = (c: TimeComparisonRow) => c.ratio_low ?? c.ratio!;
-  const high = (c: TimeComparisonRow) => c.ratio_high ?? c.ratio!;
   return chartCard<Row>({
     name: `${name}-ratios`, title: 'Against the reference', height: 110 + 34 * shown.length,
     about: `${MEASURE_NAME[measure]} divided by that of ${reference.label}, with 95 % interval; hollow: no difference shown.`,
@@ -142,13 +140,13 @@ function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string)
     option: (theme) => {
       const base = baseOption(theme) as any;
       const list = shown.map((r, i) => ({
-        at: i, value: r.c.ratio!, low: low(r.c), high: high(r.c), hollow: !r.c.significant, colour: !r.c.significant ? theme.muted : r.c.ratio! < 1 ? theme.good : theme.bad,
+        at: i, value: r.c.ratio!, low: r.c.ratio_low, high: r.c.ratio_high, hollow: !r.c.significant, colour: !r.c.significant ? theme.muted : r.c.ratio! < 1 ? theme.good : theme.bad,
       }));
       const series = intervalSeries(list) as any;
       series.markLine = { silent: true, symbol: 'none', label: { show: false }, lineStyle: { color: theme.text, type: 'dashed' }, data: [{ xAxis: 1 }] };
       return {
         ...base, legend: { show: false }, grid: grid(8),
-        xAxis: rangeAxis(theme, 'times the reference', [1, ...list.flatMap((r) => [r.low, r.high])], (v) => `${Number(v.toPrecision(4))}`),
+        xAxis: rangeAxis(theme, 'times the reference', [1, ...list.flatMap((r) => [r.low ?? r.value, r.high ?? r.value])], (v) => `${Number(v.toPrecision(4))}`),
         yAxis: nameAxis(theme, shown),
         tooltip: { ...base.tooltip, formatter: (p: any) => {
           const r = shown[p.value?.[4]];
@@ -161,9 +159,11 @@ function ratiosCard(rows: Row[], measure: Measure, reference: Run, name: string)
   }).element;
 }
 
-/** "14.0 (13.7 to 14.5)" */
+/** "14.0 (13.7 to 14.5)", "14.0 (too few: about 40 needed)" */
 function ratioWords(c: TimeComparisonRow): string {
   const show = (v: number | null) => format.ratio(v, c.ratio_low, c.ratio_high);
+  const few = tooFew(c);
+  if (few) return `${show(c.ratio)} (${few})`;
   return show(c.ratio) + (c.ratio_low === null || c.ratio_high === null ? '' : ` (${show(c.ratio_low)} to ${show(c.ratio_high)})`);
 }
 
@@ -174,10 +174,10 @@ function columns(rows: Row[]): Column<Row>[] {
     { name: 'run', title: 'run', kind: 'text', of: (r) => r.run.title, show: (r) => h('a', { href: `#${r.run.section.anchor}` }, foreign(r.run.label, 80)) },
     { name: 'parameters', title: 'parameters', kind: 'text', exported: !rows.some((r) => r.run.section.parameters.length), of: (r) => parameters(r.run.section) || null },
     { name: 'n', title: 'n', kind: 'number', of: (r) => r.s?.n }, { name: 'mean_ns', title: 'mean', kind: 'ns', of: (r) => r.s?.mean_ns, show: (r) => ns(r.s?.mean_ns) },
-    { name: 'stddev_ns', title: 'σ', kind: 'ns', of: (r) => r.s?.stddev_ns, show: (r) => ns(r.s?.stddev_ns) }, { name: 'ci_low_ns', title: '95 % from', kind: 'ns', of: (r) => r.s?.ci_low_ns, show: (r) => ns(r.s?.ci_low_ns) },
+    { name: 'stddev_ns', title: 'σ', kind: 'ns', of: (r) => r.s?.stddev_ns, show: (r) => ns(r.s?.stddev_ns) }, { name: 'ci_low_ns', title: '95 % from', kind: 'ns', of: (r) => r.s?.ci_low_ns, show: (r) => tooFew(r.s) ?? ns(r.s?.ci_low_ns) },
     { name: 'ci_high_ns', title: 'to', kind: 'ns', of: (r) => r.s?.ci_high_ns, show: (r) => ns(r.s?.ci_high_ns) },
     { name: 'ratio', title: 'ratio', kind: 'number', of: (r) => (r.reference ? 1 : r.c?.ratio), show: (r) => (r.reference ? 'reference' : ratio(r.c?.ratio)) },
-    { name: 'ratio_low', title: '95 % from', kind: 'number', of: (r) => r.c?.ratio_low, show: (r) => ratio(r.c?.ratio_low) },
+    { name: 'ratio_low', title: '95 % from', kind: 'number', of: (r) => r.c?.ratio_low, show: (r) => tooFew(r.c) ?? ratio(r.c?.ratio_low) },
     { name: 'ratio_high', title: 'to', kind: 'number', of: (r) => r.c?.ratio_high, show: (r) => ratio(r.c?.ratio_high) },
     { name: 'p', title: 'p', kind: 'p', of: (r) => r.c?.p }, { name: 'test', title: 'test', kind: 'text', of: (r) => r.c?.test, most: 40 },
     { name: 'sentence', title: 'in words', kind: 'text', of: (r) => r.c?.sentence, most: 200 },
@@ -193,7 +193,7 @@ function measuresOf(runs: Run[], first: Measure): Measure[] {
 
 /** Of a share only the mean is known. */
 function known(s: Summary | null, measure: Measure): Summary | null {
-  return s && isShare(measure) ? { ...s, stddev_ns: null, ci_low_ns: null, ci_high_ns: null } : s;
+  return s && isShare(measure) ? { ...s, stddev_ns: null, ci_low_ns: null, ci_high_ns: null, needed_n: 0 } : s;
 }
 
 function compared(runs: Run[], comparison: TimeComparison | null, at: number): (HTMLElement | null)[] {
@@ -241,7 +241,7 @@ interface Spread {
 
 /** Of a machine that is quiet, σ grows with the root of the length; daemons make it grow with the length itself. */
 function spreadCard(runs: Run[]): HTMLElement | null {
-  const measures = (['et', 'pt_net', 'pt_exec', 'pt_tick'] as const).filter((m) => runs.some((r) => r.section.kept[m]));
+  const measures = (['et', 'pt_net', 'pt_exec', 'pt_tick', 'pt_steady'] as const).filter((m) => runs.some((r) => r.section.kept[m]));
   const rows: Spread[] = measures.flatMap((measure) => runs.flatMap((run) => {
     const s = summaryOf(run, measure);
     return s && s.stddev_ns !== null && s.stddev_ns > 0 && s.mean_ns > 0 ? [{ run, measure, mean: s.mean_ns, sigma: s.stddev_ns }] : [];
@@ -268,7 +268,7 @@ function spreadCard(runs: Run[]): HTMLElement | null {
         } },
         series: [
           ...measures.map((measure, m) => ({
-            name: MEASURE_NAME[measure], type: 'scatter', symbol: SYMBOLS[m % SYMBOLS.length], symbolSize: 11, itemStyle: { color: theme.series[[0, 1, 8, 3][m]!] }, z: 3,
+            name: MEASURE_NAME[measure], type: 'scatter', symbol: SYMBOLS[m % SYMBOLS.length], symbolSize: 11, itemStyle: { color: theme.series[[0, 1, 8, 3, 4][m]!] }, z: 3,
             data: rows.map((r, i) => [r.mean, r.sigma, i] as const).filter(([, , i]) => rows[i]!.measure === measure).map((v) => [...v]),
             labelLayout: { hideOverlap: true, moveOverlap: 'shiftY' }, emphasis: { disabled: true },
             label: { show: m === 0, position: 'right', distance: 9, color: theme.text, fontSize: 10, formatter: (p: any) => rows[p.value[2]]!.run.mark },
