@@ -124,7 +124,8 @@ int inc_turns(uint64_t ns, bool again, uint64_t *turns, struct error *err)
 		}
 	}
 	double wanted = rate * (double)ns / 1e9;
-	if (!(wanted < 0x1p63))
+	/* whatever the rate, nobody counts for 292 years */
+	if (ns > INT64_MAX || !(wanted < 0x1p63))
 		return error_set(err, EXIT_USAGE, "inc: that is longer than can be counted");
 	*turns = wanted < 1 ? 1 : (uint64_t)wanted;
 	return 0;

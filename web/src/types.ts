@@ -1545,7 +1545,7 @@ export interface TimeSection {
   command: string;
   parameters: Parameter[];
   backend: 'plain' | 'netlink' | 'bpf';
-  headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system'; // The best there is.
+  headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // The best there is.
   lead: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // What is shown first and what rule (II) judges by: pt_steady where that is shown to be better, or else the headline.
   steady: Steady | null; // How PT(steady) was estimated; null: the CPUs' speed was not watched.
   shell_ns: number; // Taken off each ET; 0: no shell.
@@ -1801,7 +1801,7 @@ export interface TimeComparison {
   kind: 'time';
   sections: number[]; // Those compared, the reference included.
   reference: number;
-  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system';
+  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady';
   rows: TimeComparisonRow[];
 }
 

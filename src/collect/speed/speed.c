@@ -276,9 +276,12 @@ int speed_probe_open(struct speed_probe **out, const struct speed_options *optio
 	}
 	size_t made = 0;
 	for (size_t i = 0; i < p->count; i++) {
-		p->probers[i].failed =
+		int failed =
 			pthread_create(&p->probers[i].thread, NULL, probe_thread, &p->probers[i]);
-		p->probers[i].made = !p->probers[i].failed;
+		p->probers[i].made = !failed;
+		/* a thread that was made sets it itself, maybe already */
+		if (failed)
+			p->probers[i].failed = failed;
 		made += p->probers[i].made;
 	}
 	for (uint32_t ready; (ready = load(&p->ready)) < made;)

@@ -162,10 +162,10 @@ static struct estimate estimate(const struct duet_verdict *v, size_t n, bool mar
 	struct estimate e = { NAN, NAN, 0 };
 	if (n < 2)
 		return e;
-	FREED struct duet_pair **sorted = xmalloc(n * sizeof *sorted);
+	FREED struct duet_pair **sorted = xmalloc(n * sizeof(struct duet_pair *));
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = &v->list.items[i];
-	qsort(sorted, n, sizeof *sorted, by_ratio);
+	qsort(sorted, n, sizeof(struct duet_pair *), by_ratio);
 	size_t cut = n >= TRIMMED_FROM ? (size_t)(TRIMMED_SHARE * (double)n) : 0;
 	size_t kept = n - 2 * cut;
 	double sum = 0, winsorised = 0, squares = 0;

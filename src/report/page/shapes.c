@@ -243,7 +243,7 @@ static const struct field time_section_fields[] = {
 	X(run.parameters, "parameters", FIELD_LIST, NULL, .shape = &parameter_shape,
 	  .limit = sizeof(struct parameter)),
 	X(run.backend, "backend", FIELD_ENUM, NULL, .limit = BACKENDS, .names = backend_names),
-	X(result.headline, "headline", FIELD_ENUM, "The best there is.", .limit = EMP_PT_STEADY,
+	X(result.headline, "headline", FIELD_ENUM, "The best there is.", .limit = EMP_MEASURES,
 	  .names = emp_measure_names),
 	X(result.lead, "lead", FIELD_ENUM,
 	  "What is shown first and what rule (II) judges by: pt_steady where that is shown to be better, or else the headline.",
@@ -484,7 +484,7 @@ static const struct field time_comparison_fields[] = {
 	{ "sections", FIELD_LIST, .item = FIELD_U64, .flags = FIELD_BY_HAND,
 	  .meaning = "Those compared, the reference included." },
 	{ "reference", FIELD_U64 },
-	{ "measure", FIELD_ENUM, .limit = EMP_PT_STEADY, .names = emp_measure_names },
+	{ "measure", FIELD_ENUM, .limit = EMP_MEASURES, .names = emp_measure_names },
 	{ "rows", FIELD_LIST, .shape = &time_comparison_row_shape, .flags = FIELD_BY_HAND },
 	{ 0 },
 };

@@ -28,7 +28,8 @@ static int add(struct lab *lab, const char *name, const struct duet_scene *s, st
 		size_t to = from;
 		while (to < d.parts.count && d.parts.items[to].pair <= until)
 			to++;
-		failed = lab_add_duet_parts(lab, run.id, d.parts.items + from, to - from,
+		failed = lab_add_duet_parts(lab, run.id,
+					    d.parts.count ? d.parts.items + from : NULL, to - from,
 					    i < d.looks.count ? &d.looks.items[i] : NULL, err);
 		from = to;
 	}

@@ -12,6 +12,8 @@ static double value_of(const struct fixture *f, size_t i, enum emp_measure m)
 		return f->result.user_share * value_of(f, i, EMP_PT_EXEC);
 	if (m == EMP_SYSTEM)
 		return (1 - f->result.user_share) * value_of(f, i, EMP_PT_EXEC);
+	if (m == EMP_PT_STEADY)
+		return value_of(f, i, EMP_PT_NET);
 	uint64_t shell = m == EMP_ET ? f->run.shell_et_ns : f->run.shell_pt_ns[m - EMP_PT_NET];
 	uint64_t ns = m == EMP_ET ? x->et_ns : x->pt_ns[m - EMP_PT_NET];
 	return ns > shell ? (double)(ns - shell) : 0;
