@@ -52,6 +52,7 @@ struct conduct {
 			*/
 	cpu_set_t usable, shared;
 	uint64_t begin_ns, longest_ns, random, looked_at;
+	uint64_t round_ns; /* how long the last round of pairs took */
 	uint64_t slice_ns; /* what the kernel made of it */
 	uint32_t pairs;
 	size_t failed_side;
@@ -377,8 +378,8 @@ static int run_alone_first(struct conduct *c, struct error *err)
 static int run_alone_again(struct conduct *c, struct error *err)
 {
 	uint32_t pairs = c->pairs, round = pairs / (uint32_t)(c->d->sides.count - 1);
-	bool due = round == 2 || round == 5 || round == 10 || round == 20 || round == 40 ||
-		   (round && round % 80 == 0);
+	bool due = round == 3 || round == 6 || round == 12 || round == 24 || round == 48 ||
+		   (round && round % 96 == 0);
 	if (!due || c->d->way == DUET_WHOLE || pairs % (c->d->sides.count - 1) || is_over(c))
 		return 0;
 	c->pairs = 0; /* alone */
@@ -533,13 +534,15 @@ static int run_pairs(struct conduct *c, struct error *err)
 {
 	size_t others = c->d->sides.count - 1;
 	while (!is_enough(c)) {
+		uint64_t begin = clock_monotonic_ns();
 		for (size_t side = 1; side <= others; side++) {
 			if (run_pair(c, side, c->pairs < others, err))
 				return -1;
 			c->events->progress(c->events->context, c->pairs,
 					    clock_monotonic_ns() - c->begin_ns);
 		}
-		if (run_alone_again(c, err) || look(c, false, err))
+		c->round_ns = clock_monotonic_ns() - begin;
+		if (look(c, false, err) || (!c->done && run_alone_again(c, err)))
 			return -1;
 	}
 	return 0;
