@@ -378,7 +378,7 @@ static int run_alone_first(struct conduct *c, struct error *err)
 static int run_alone_again(struct conduct *c, struct error *err)
 {
 	uint32_t pairs = c->pairs, round = pairs / (uint32_t)(c->d->sides.count - 1);
-	bool due = round == 3 || round == 6 || round == 12 || round == 24 || round == 48 ||
+	bool due = round == 6 || round == 12 || round == 24 || round == 48 ||
 		   (round && round % 96 == 0);
 	if (!due || c->d->way == DUET_WHOLE || pairs % (c->d->sides.count - 1) || is_over(c))
 		return 0;
