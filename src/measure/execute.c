@@ -67,7 +67,7 @@ static enum ending wait_for_end(struct collector *c, const struct command *comma
 			fds[1].fd = -1; /* poll ignores it from now on */
 		if (takes_turns || (n > 0 && fds[2].revents))
 			collector_drain(c);
-		if (n > 0 && fds[3].revents && watch->readable(watch->context, c))
+		if (n > 0 && watch && fds[3].revents && watch->readable(watch->context, c))
 			return STOPPED;
 	}
 }

@@ -63,11 +63,12 @@ static inline uint64_t ticks_now(void)
 }
 #define MULTIPLY(x) __asm__ volatile("imul %0, %0" : "+r"(x))
 #define COUNT_DOWN(n) __asm__ volatile(".p2align 6\n1:\tdec %0\n\tjnz 1b" : "+r"(n) : : "cc")
-#define ADD_SIX(a, one)                                                                           \
-	__asm__ volatile("add %6, %0\n\tadd %6, %1\n\tadd %6, %2\n\t"                             \
-			 "add %6, %3\n\tadd %6, %4\n\tadd %6, %5"                                 \
-			 : "+r"(a[0]), "+r"(a[1]), "+r"(a[2]), "+r"(a[3]), "+r"(a[4]), "+r"(a[5]) \
-			 : "r"(one)                                                               \
+#define ADD_SIX(a, one)                                                                          \
+	__asm__ volatile("add %6, %0\n\tadd %6, %1\n\tadd %6, %2\n\t"                            \
+			 "add %6, %3\n\tadd %6, %4\n\tadd %6, %5"                                \
+			 : "+r"((a)[0]), "+r"((a)[1]), "+r"((a)[2]), "+r"((a)[3]), "+r"((a)[4]), \
+			   "+r"((a)[5])                                                          \
+			 : "r"(one)                                                              \
 			 : "cc")
 #elif defined(__aarch64__)
 static inline uint64_t ticks_now(void)
@@ -79,10 +80,11 @@ static inline uint64_t ticks_now(void)
 #define MULTIPLY(x) __asm__ volatile("mul %0, %0, %0" : "+r"(x))
 #define COUNT_DOWN(n) \
 	__asm__ volatile(".p2align 6\n1:\tsubs %0, %0, #1\n\tb.ne 1b" : "+r"(n) : : "cc")
-#define ADD_SIX(a, one)                                                                           \
-	__asm__ volatile("add %0, %0, %6\n\tadd %1, %1, %6\n\tadd %2, %2, %6\n\t"                 \
-			 "add %3, %3, %6\n\tadd %4, %4, %6\n\tadd %5, %5, %6"                     \
-			 : "+r"(a[0]), "+r"(a[1]), "+r"(a[2]), "+r"(a[3]), "+r"(a[4]), "+r"(a[5]) \
+#define ADD_SIX(a, one)                                                                          \
+	__asm__ volatile("add %0, %0, %6\n\tadd %1, %1, %6\n\tadd %2, %2, %6\n\t"                \
+			 "add %3, %3, %6\n\tadd %4, %4, %6\n\tadd %5, %5, %6"                    \
+			 : "+r"((a)[0]), "+r"((a)[1]), "+r"((a)[2]), "+r"((a)[3]), "+r"((a)[4]), \
+			   "+r"((a)[5])                                                          \
 			 : "r"(one))
 #else
 /* Without assembly of its own: the compiler's, with each step hidden from it. */
