@@ -53,7 +53,6 @@ struct conduct {
 	cpu_set_t usable, shared;
 	uint64_t begin_ns, longest_ns, random, looked_at;
 	uint64_t round_ns; /* how long the last round of pairs took */
-	uint64_t slice_ns; /* what the kernel made of it */
 	uint32_t pairs;
 	size_t failed_side;
 	bool has_hooks, done, ledger;
@@ -100,7 +99,6 @@ static int start_part(struct conduct *c, struct place *at, const cpu_set_t *cpus
 		if (seat_read(at->seat, &r, err))
 			return -1;
 	while (r.news != SEAT_READY);
-	c->slice_ns = r.slice_ns;
 	at->had_ns = c->turns && c->d->way == DUET_FREEZER
 			     ? turns_had_ns(c->turns, (int)(at - c->place))
 			     : 0;
@@ -527,7 +525,11 @@ static bool is_enough(const struct conduct *c)
 	uint32_t rounds = c->pairs / (uint32_t)(c->d->sides.count - 1);
 	if (c->p->max_pairs && rounds > c->p->max_pairs)
 		return true;
-	return is_over(c) || (c->done && clock_monotonic_ns() - c->begin_ns >= c->p->settle_ns);
+	/* another round would not end in time; the first ones are needed for any answer */
+	uint64_t elapsed = clock_monotonic_ns() - c->begin_ns;
+	if (rounds >= FIRST_LOOK && elapsed + c->round_ns > c->d->max_time_ns)
+		return true;
+	return c->done || is_over(c);
 }
 
 static int run_pairs(struct conduct *c, struct error *err)

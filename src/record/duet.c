@@ -4,8 +4,6 @@
 
 const char *const duet_way_names[DUET_WAYS] = { "scheduler", "freezer", "whole" };
 
-static const char *const outcome_names[] = { "exited", "signalled", "timed out" };
-
 #define X(member, ...) FACT(struct duet, member, __VA_ARGS__)
 
 const struct field duet_fields[] = {

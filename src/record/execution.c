@@ -9,7 +9,7 @@ const char *backend_name(enum backend backend)
 	return backend < BACKENDS ? backend_names[backend] : "auto";
 }
 
-static const char *const outcome_names[] = { "exited", "signalled", "timed out" };
+const char *const outcome_names[] = { "exited", "signalled", "timed out" };
 
 const char *const grade_names[] = { "net", "exec", "tick" };
 

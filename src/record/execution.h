@@ -22,6 +22,7 @@ enum outcome {
 	OUTCOME_SIGNALLED, /* status is the signal */
 	OUTCOME_TIMED_OUT, /* ended by tare at the time limit */
 };
+extern const char *const outcome_names[];
 
 /* The grades of process time, best first. */
 enum grade { GRADE_NET, GRADE_EXEC, GRADE_TICK, GRADES };
