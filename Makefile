@@ -3,6 +3,7 @@
 B ?= build
 PREFIX ?= /usr/local
 MESON_ARGS ?=
+FUZZ_MINUTES ?= 30
 
 # bpftool is in sbin, which is not in a Debian user's PATH.
 export PATH := $(PATH):/usr/sbin:/sbin
@@ -27,6 +28,18 @@ check:
 
 test:
 	@tests/run --quick
+
+fuzz:
+	@scripts/setup check
+	@tests/run --fuzz $(FUZZ_MINUTES)
+
+torture:
+	@scripts/setup torture
+	@tests/torture/all $(B)
+
+matrix:
+	@scripts/setup matrix
+	@tests/matrix/run --markdown docs/kernels.md
 
 install: all
 	@meson configure $(B) -Dprefix=$(PREFIX)
@@ -58,6 +71,9 @@ help:
 	@echo "make demo       install what is missing, build, measure a real program, show the result"
 	@echo "make check      install what is missing, then build and run every test (tests/run --list)"
 	@echo "make test       build and run the quick tests: unit, kernel, commands that take no long time"
+	@echo "make fuzz       run the fuzz targets for FUZZ_MINUTES ($(FUZZ_MINUTES)) and add what they find to tests/fuzz/corpus"
+	@echo "make torture    try to break tare for hours: kills, failing writes, a machine with systemd (needs root)"
+	@echo "make matrix     try tare on Debian's kernels, amd64 and arm64, in QEMU, and renew docs/kernels.md (an hour; needs root)"
 	@echo "make install    install into PREFIX ($(PREFIX)), beneath DESTDIR when given"
 	@echo "make setup      install what a build needs (Debian; elsewhere: list it)"
 	@echo "make bench      compare with the peers"
@@ -67,4 +83,4 @@ help:
 	@echo "make tidy       run clang-tidy over the sources"
 	@echo "make clean      remove what was built"
 
-.PHONY: all setup demo check test install bench page generated format tidy clean help
+.PHONY: all setup demo check test fuzz torture matrix install bench page generated format tidy clean help

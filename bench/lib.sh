@@ -22,3 +22,8 @@ describe() {
 }
 
 now_ns() { date +%s%N; }
+
+# tare query; 5 says that a busy machine spoilt every execution, which is a result
+query() {
+	"$TARE" query "$@" || [ $? -eq 5 ]
+}

@@ -15,6 +15,7 @@
 #include "collect/collect.h"
 #include "collect/speed/speed.h"
 #include "stats/random.h"
+#include "stats/trimmed.h"
 
 #define BLOCK_NS 20000000u
 
@@ -100,17 +101,10 @@ static void measure(const char *name, void (*work)(void), struct speed_probe *p,
 		array_push(&ratios, first ? log(a / b) : log(b / a));
 	}
 	array_sort(&ratios, compare);
-	size_t cut = ratios.count / 10, n = ratios.count - 2 * cut;
-	double sum = 0, squares = 0;
-	for (size_t i = cut; i < ratios.count - cut; i++)
-		sum += ratios.items[i];
-	for (size_t i = 0; i < ratios.count; i++) {
-		size_t at = i < cut ? cut : i >= ratios.count - cut ? ratios.count - cut - 1 : i;
-		squares += pow(ratios.items[at] - sum / (double)n, 2);
-	}
-	double error = sqrt(squares) / (double)n;
+	struct trimmed_mean mean;
+	trimmed_mean_of(ratios.items, ratios.count, .1, &mean);
 	printf("%s: PT(net) with the probe %+.3f %% ± %.3f (95 %%), %zu pairs of blocks\n", name,
-	       100 * sum / (double)n, 196 * error, ratios.count);
+	       100 * mean.mean, 196 * mean.error, ratios.count);
 	array_release(&ratios);
 }
 

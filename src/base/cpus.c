@@ -1,7 +1,8 @@
 #include "base/cpus.h"
 
-#include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool cpus_parse(const char *text, cpu_set_t *set)
 {
@@ -28,16 +29,23 @@ bool cpus_parse(const char *text, cpu_set_t *set)
 	}
 }
 
-bool cpus_usable(const cpu_set_t *set)
+static void *reach(void *argument)
 {
-	cpu_set_t before;
-	if (sched_getaffinity(0, sizeof before, &before))
-		return true; /* more of them than fit: whoever pins will tell */
-	/* one that is isolated is not in the mask that is inherited, and may be had all the same */
-	if (sched_setaffinity(0, sizeof *set, set))
-		return errno != EINVAL;
-	sched_setaffinity(0, sizeof before, &before);
-	return true;
+	cpu_set_t *set = argument, all;
+	memset(&all, 0xff, sizeof all);
+	/* the kernel leaves out what the cpuset forbids */
+	sched_setaffinity(0, sizeof all, &all);
+	return sched_getaffinity(0, sizeof *set, set) == 0 ? set : NULL;
+}
+
+bool cpus_reachable(cpu_set_t *set)
+{
+	/* a thread of its own: this one keeps its mask, which its children inherit */
+	pthread_t thread;
+	void *known = NULL;
+	if (pthread_create(&thread, NULL, reach, set) == 0)
+		pthread_join(thread, &known);
+	return known || sched_getaffinity(0, sizeof *set, set) == 0;
 }
 
 void cpus_text(const uint32_t *cpus, size_t count, struct strbuf *out)

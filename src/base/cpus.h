@@ -11,8 +11,10 @@
 
 /* "0,2-3". False if it is not such a list, or names more CPUs than a cpu_set_t holds. */
 bool cpus_parse(const char *text, cpu_set_t *set);
-/* Whether the kernel lets this thread run on one of them, including isolated ones. */
-bool cpus_usable(const cpu_set_t *set);
+/* All CPUs that a thread of this process can be pinned to: those that are online and that its
+ * cpuset allows. They may be more than the mask it inherited, which isolated CPUs are not in. False
+ * if they are more than a cpu_set_t holds. */
+bool cpus_reachable(cpu_set_t *set);
 /* Writes ascending numbers as "0,2-3". */
 void cpus_text(const uint32_t *cpus, size_t count, struct strbuf *out);
 

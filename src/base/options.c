@@ -9,6 +9,7 @@
 
 #define HELP_COLUMN 30
 #define WIDTH 80
+#define CHOICES_COLUMN 11 /* of a list of choices that goes on in a second line */
 
 static const struct option_spec help_spec = { 'h',  "help", OPTION_FLAG,
 					      NULL, NULL,   "print this help" };
@@ -134,6 +135,20 @@ static int bad_value(struct parse *p, const struct option_spec *s, const char *v
 			 shown);
 }
 
+/* The index of a word in "a|b|c"; -1: it is not there. */
+static int find_choice(const char *choices, const char *word)
+{
+	size_t length = strlen(word);
+	for (int index = 0;; index++) {
+		size_t n = strcspn(choices, "|");
+		if (n == length && strncmp(choices, word, n) == 0)
+			return index;
+		if (!choices[n])
+			return -1;
+		choices += n + 1;
+	}
+}
+
 static int take_value(struct parse *p, const struct option_spec *s, const char *value)
 {
 	char wanted[96];
@@ -162,19 +177,17 @@ static int take_value(struct parse *p, const struct option_spec *s, const char *
 	case OPTION_FRACTION:
 		if (fraction_parse(value, s->into))
 			return 0;
-		return bad_value(p, s, value, "a share such as 0.5%");
+		bad_value(p, s, value, "a share such as 0.5%");
+		if (*value && strspn(value, "0123456789.") == strlen(value))
+			error_hint(p->err, "for %s percent, type %s%%", value, value);
+		return -1;
 	case OPTION_CHOICE: {
-		size_t length = strlen(value);
-		int index = 0;
-		for (const char *c = s->arg;; index++) {
-			size_t n = strcspn(c, "|");
-			if (n == length && strncmp(c, value, n) == 0) {
-				*(int *)s->into = index;
-				return 0;
-			}
-			if (!c[n])
-				break;
-			c += n + 1;
+		int index = find_choice(s->arg, value);
+		if (index < 0 && s->also)
+			index = find_choice(s->also, value);
+		if (index >= 0) {
+			*(int *)s->into = index;
+			return 0;
 		}
 		char name[80], shown[128];
 		spelled(s, name);
@@ -283,8 +296,22 @@ static void help_line(const struct option_spec *s, struct strbuf *out)
 		strbuf_printf(&left, "[=%s]", s->arg);
 	else if (s->arg)
 		strbuf_printf(&left, " %s", s->arg);
-	strbuf_puts(out, strbuf_text(&left));
 	size_t column = left.length;
+	const char *rest = strbuf_text(&left);
+	/* a long list of choices goes on below */
+	while (column > WIDTH) {
+		size_t n = rest == strbuf_text(&left) ? WIDTH : WIDTH - CHOICES_COLUMN;
+		while (n > 0 && rest[n - 1] != '|')
+			n--;
+		if (!n)
+			break;
+		strbuf_add(out, rest, n);
+		strbuf_putc(out, '\n');
+		strbuf_pad(out, ' ', CHOICES_COLUMN);
+		rest += n;
+		column = CHOICES_COLUMN + strlen(rest);
+	}
+	strbuf_puts(out, rest);
 	if (column + 2 > HELP_COLUMN) {
 		strbuf_putc(out, '\n');
 		column = 0;

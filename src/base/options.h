@@ -41,8 +41,9 @@ struct option_spec {
 	const char *help;
 	long min, max;
 	int arity;
-	bool rare;   /* only in --help-all, so that --help fits a screen */
-	bool hidden; /* in neither: spellings kept for compatibility */
+	const char *also; /* of a choice: other spellings, in the same order */
+	bool rare;	  /* only in --help-all, so that --help fits a screen */
+	bool hidden;	  /* in neither: spellings kept for compatibility */
 };
 
 typedef ARRAY(struct option_spec) spec_list;

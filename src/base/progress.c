@@ -12,6 +12,8 @@
 #define REDRAW_NS 100000000u
 #define BAR 24
 
+static bool drawn; /* a line is on the screen */
+
 void progress_init(struct progress *p, const char *label, bool wanted)
 {
 	*p = (struct progress){ .shown = wanted && isatty(STDERR_FILENO), .label = label };
@@ -55,6 +57,7 @@ void progress_update(struct progress *p, size_t done, size_t total, const char *
 	uint64_t now = clock_monotonic_ns();
 	SCOPED(strbuf_release) struct strbuf middle = { 0 };
 	p->drawn_ns = now;
+	drawn = true;
 	if (total) {
 		size_t filled = done < total ? done * BAR / total : BAR;
 		strbuf_putc(&middle, '[');
@@ -73,8 +76,16 @@ void progress_update(struct progress *p, size_t done, size_t total, const char *
 	draw(p->label, strbuf_text(&middle), note ? note : "");
 }
 
+void progress_hide(void)
+{
+	if (drawn)
+		fputs("\r\033[K", stderr);
+	drawn = false;
+}
+
 void progress_clear(struct progress *p)
 {
+	drawn = false;
 	if (p->shown && p->drawn_ns)
 		fputs("\r\033[K", stderr);
 	p->drawn_ns = 0;

@@ -19,5 +19,7 @@ void progress_update(struct progress *p, size_t done, size_t total, const char *
 /* Whether progress_update() would draw now, so that a caller need not make the note. */
 bool progress_due(const struct progress *p);
 void progress_clear(struct progress *p);
+/* Clears whichever is drawn, for a message in between. It is drawn again with its next update. */
+void progress_hide(void);
 
 #endif

@@ -1,7 +1,10 @@
 #include "binary/disassemble.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #ifdef TARE_CAPSTONE
 #include <capstone/capstone.h>
@@ -46,6 +49,20 @@ static void squeeze(char *text)
 	if (to > text && to[-1] == ' ')
 		to--;
 	*to = '\0';
+}
+
+/* capstone 5 has a number of 64 bits in decimal; 4 and the other library have it in hexadecimal. */
+static void write_text(const char *from, char *text, size_t room)
+{
+	const char *number = strchr(from, '$');
+	char *rest = NULL;
+	unsigned long long value = 0;
+	if (number && isdigit((unsigned char)number[1]))
+		value = strtoull(number + 1, &rest, 10);
+	if (value > 9)
+		snprintf(text, room, "%.*s$0x%llx%s", (int)(number - from), from, value, rest);
+	else
+		snprintf(text, room, "%.*s", (int)room - 1, from);
 }
 
 #ifdef TARE_CAPSTONE
@@ -103,7 +120,7 @@ static size_t decode(struct decoder *d, size_t at, char *text, size_t room)
 		return d->size - at < BAD_SIZE ? d->size - at : BAD_SIZE;
 	}
 	squeeze(spaced);
-	snprintf(text, room, "%.*s", (int)room - 1, spaced);
+	write_text(spaced, text, room);
 	return n;
 }
 

@@ -54,7 +54,6 @@ bool work_on(struct work *w, size_t steps)
 #define MEMORY_USUAL ((size_t)256 << 20)
 #define OPEN_MAX_OBJECTS 200			 /* each holds up to three descriptors */
 #define KNOWN_MAX 8192				 /* objects whose outcome is remembered */
-#define CODE_MAX 65536				 /* bytes of a function */
 #define BOOT_SLACK_NS (60 * INT64_C(1000000000)) /* by which the time may be set meanwhile */
 #define BUDGET_LEAST_NS UINT64_C(50000000)
 #define BUDGET_NS (5 * UINT64_C(1000000000)) /* of CPU time to read one file, all in all */
@@ -97,6 +96,10 @@ struct symbols *symbols_new(const struct symbols_options *options)
 				 .context = s->options.context,
 				 .left_ns = UINT64_MAX };
 	s->kernel.table.work = &s->work;
+	if (s->options.files) {
+		s->kernel.open = s->options.files->kallsyms;
+		s->kernel.context = s->options.context;
+	}
 	return s;
 }
 
@@ -213,9 +216,13 @@ static bool is_same_file(const struct profile_object *o, const struct elf_image 
 static void read_tables(struct symbols *s, struct known *k)
 {
 	struct debug_file debug;
+	const struct symbols_files *by = s->options.files;
 	const struct debug_search search = { .directories = s->options.debug_path,
 					     .work = &k->work,
-					     .absent = &s->absent };
+					     .absent = &s->absent,
+					     .open = by ? by->path : NULL,
+					     .ask = by ? by->server : NULL,
+					     .context = s->options.context };
 	bool file = k->object.kind == OBJECT_FILE;
 	bool separate = file && debug_file_find(&debug, &k->image, k->object.path, &search);
 	symbol_table_read(&k->table, &k->image, separate ? &debug.image : NULL);
@@ -246,12 +253,25 @@ static bool times_of(const struct profile *p, uint32_t pid, struct jit_times *ti
 	return true;
 }
 
+int jit_open_of(struct jit_map *j, const struct profile *p, uint32_t pid)
+{
+	struct jit_times times;
+	return pid && times_of(p, pid, &times) ? jit_open(j, pid, &times) : -1;
+}
+
+static void read_jit(struct symbols *s, struct known *k, const struct profile *p)
+{
+	const struct symbols_files *by = s->options.files;
+	CLOSED int fd = by ? by->jit(s->options.context) : jit_open_of(&k->jit, p, k->object.pid);
+	if (fd >= 0)
+		jit_read(&k->jit, fd);
+}
+
 static struct known *load(struct symbols *s, const struct profile *p, uint32_t object)
 {
 	const struct profile_object *o = &p->objects.items[object];
 	struct known *k = known_of(s, o);
 	k->used = ++s->clock;
-	struct jit_times times;
 	bool was_loaded = k->loaded;
 	k->loaded = true;
 	if (!was_loaded || o->kind == OBJECT_MEMORY || o->kind == OBJECT_JIT) {
@@ -286,8 +306,7 @@ static struct known *load(struct symbols *s, const struct profile *p, uint32_t o
 		break;
 	case OBJECT_JIT:
 	case OBJECT_MEMORY:
-		if (o->pid && times_of(p, o->pid, &times))
-			jit_refresh(&k->jit, o->pid, &times);
+		read_jit(s, k, p);
 		break;
 	default:
 		break;
@@ -414,17 +433,17 @@ static void name_location(const struct symbols *s, struct profile *p, uint32_t l
 
 /* ---- code ---- */
 
-static uint32_t outermost(const struct profile *p, const struct profile_location *l)
+uint32_t symbols_outermost(const struct profile *p, const struct profile_location *l)
 {
 	return l->frames ? p->frames.items[l->first_frame + l->frames - 1].function : PROFILE_NONE;
 }
 
-static bool wants_code(const struct symbols *s, const struct profile *p,
+bool symbols_want_code(const struct symbols_options *o, const struct profile *p,
 		       const struct profile_location *l)
 {
-	uint32_t function = outermost(p, l);
-	return !s->options.no_code && function != PROFILE_NONE &&
-	       p->functions.items[function].size && !profile_find_code(p, function);
+	uint32_t function = symbols_outermost(p, l);
+	return !o->no_code && function != PROFILE_NONE && p->functions.items[function].size &&
+	       !profile_find_code(p, function);
 }
 
 static void add_code(struct symbols *s, struct known *k, struct profile *p, uint32_t function)
@@ -447,21 +466,16 @@ static void add_code(struct symbols *s, struct known *k, struct profile *p, uint
 
 /* ---- all of them ---- */
 
-/* Locations by object, and which of them a CPU was seen at. */
-struct order {
-	uint32_t *locations, *first; /* first[o]..first[o + 1]: those of object o */
-	bool *sampled;
-};
-
-static void fill_object(struct symbols *s, struct profile *p, const struct order *order,
-			uint32_t object)
+static void fill_object(void *context, struct profile *p, uint32_t object,
+			const uint32_t *locations, size_t count, const bool *sampled)
 {
+	struct symbols *s = context;
 	struct known *k = NULL;
 	FREED struct found *found = NULL;
-	for (uint32_t i = order->first[object]; i < order->first[object + 1]; i++) {
-		uint32_t at = order->locations[i];
+	for (size_t i = 0; i < count; i++) {
+		uint32_t at = locations[i];
 		struct profile_location *l = &p->locations.items[at];
-		if (l->frames && (!order->sampled[at] || !wants_code(s, p, l)))
+		if (l->frames && (!sampled[at] || !symbols_want_code(&s->options, p, l)))
 			continue;
 		if (!k) {
 			k = load(s, p, object);
@@ -472,8 +486,8 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 			find(s, k, l->offset, found);
 			name_location(s, p, at, found);
 		}
-		if (order->sampled[at] && wants_code(s, p, l))
-			add_code(s, k, p, outermost(p, l));
+		if (sampled[at] && symbols_want_code(&s->options, p, l))
+			add_code(s, k, p, symbols_outermost(p, l));
 	}
 	if (!k)
 		return;
@@ -482,26 +496,27 @@ static void fill_object(struct symbols *s, struct profile *p, const struct order
 		s->options.breathe(s->options.context);
 }
 
-void symbols_fill(struct symbols *s, struct profile *p)
+void symbols_each(struct profile *p, symbols_each_fn *each, void *context)
 {
-	struct order o = {
-		.locations = xcalloc(p->locations.count + 1, sizeof *o.locations),
-		.first = xcalloc(p->objects.count + 2, sizeof *o.first),
-		.sampled = xcalloc(p->locations.count + 1, sizeof *o.sampled),
-	};
+	FREED uint32_t *locations = xcalloc(p->locations.count + 1, sizeof *locations);
+	/* first[o]..first[o + 1]: those of object o */
+	FREED uint32_t *first = xcalloc(p->objects.count + 2, sizeof *first);
+	FREED bool *sampled = xcalloc(p->locations.count + 1, sizeof *sampled);
 	for (size_t i = 0; i < p->locations.count; i++)
-		o.first[p->locations.items[i].object + 2]++;
+		first[p->locations.items[i].object + 2]++;
 	for (size_t i = 2; i < p->objects.count + 2; i++)
-		o.first[i] += o.first[i - 1];
+		first[i] += first[i - 1];
 	for (size_t i = 0; i < p->locations.count; i++)
-		o.locations[o.first[p->locations.items[i].object + 1]++] = (uint32_t)i;
+		locations[first[p->locations.items[i].object + 1]++] = (uint32_t)i;
 	for (size_t i = 0; i < p->stack_list.count; i++)
 		if (p->stack_list.items[i].count)
-			o.sampled[p->links.items[p->stack_list.items[i].first]] = true;
+			sampled[p->links.items[p->stack_list.items[i].first]] = true;
 	size_t count = p->objects.count; /* those that are added have no locations */
 	for (uint32_t i = 0; i < count; i++)
-		fill_object(s, p, &o, i);
-	xfree(o.locations);
-	xfree(o.first);
-	xfree(o.sampled);
+		each(context, p, i, locations + first[i], first[i + 1] - first[i], sampled);
+}
+
+void symbols_fill(struct symbols *s, struct profile *p)
+{
+	symbols_each(p, fill_object, s);
 }

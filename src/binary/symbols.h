@@ -11,6 +11,7 @@
 #include "record/profile.h"
 
 struct symbols;
+struct symbols_files; /* private to binary/ */
 
 struct symbols_options {
 	/* A new descriptor for an object's file, or -1; NULL: open its path. The file is checked
@@ -22,6 +23,8 @@ struct symbols_options {
 	 * profile that is filled. It comes later only if a library takes long in one call: libdw
 	 * for the lines of a large unit, libdebuginfod waiting for its server (a second). */
 	void (*breathe)(void *context);
+	/* Who opens the other files, with the same context; NULL: these symbols do. */
+	const struct symbols_files *files;
 	bool no_lines;		/* only functions */
 	bool no_code;		/* do not keep the code of functions */
 	const char *debug_path; /* like gdb's debug-file-directory; NULL: the default */

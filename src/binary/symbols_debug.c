@@ -19,6 +19,11 @@
 #define COPY_PIECE (4u << 20)
 #define UNPACKED_MAX (UINT64_C(1) << 30) /* bytes of debug sections that are compressed */
 
+static int open_path(const struct debug_search *search, const char *path)
+{
+	return search->open ? search->open(search->context, path) : file_open_regular(path);
+}
+
 /* ---- by build-id ---- */
 
 static bool has_build_id(const struct elf_image *e, const uint8_t *id, size_t size)
@@ -40,12 +45,12 @@ static bool fits_build_id(struct debug_file *d, int fd, char *path, const uint8_
 	return false;
 }
 
-static bool find_by_build_id(struct debug_file *d, const char *directories, const uint8_t *id,
-			     size_t size)
+static bool find_by_build_id(struct debug_file *d, const struct debug_search *search,
+			     const uint8_t *id, size_t size)
 {
 	if (size < 2)
 		return false;
-	FREED char *copy = xstrdup(directories ? directories : USUAL_DIRECTORIES);
+	FREED char *copy = xstrdup(search->directories ? search->directories : USUAL_DIRECTORIES);
 	bool found = false;
 	for (char *dir, *rest = copy; !found && (dir = strsep(&rest, ":"));) {
 		struct strbuf name = { 0 };
@@ -55,7 +60,7 @@ static bool find_by_build_id(struct debug_file *d, const char *directories, cons
 		for (size_t i = 1; i < size; i++)
 			strbuf_printf(&name, "%02x", id[i]);
 		strbuf_puts(&name, ".debug");
-		int fd = file_open_regular(name.text);
+		int fd = open_path(search, name.text);
 		found = fits_build_id(d, fd, strbuf_detach(&name), id, size);
 	}
 	return found;
@@ -87,16 +92,16 @@ static bool has_crc(const struct elf_image *e, uint32_t expected, struct work *w
 
 /* Takes over the path. */
 static bool link_fits(struct debug_file *d, const struct elf_image *main, uint32_t crc,
-		      struct work *work, char *path)
+		      const struct debug_search *search, char *path)
 {
 	struct stat x, y;
-	bool fits = elf_image_open(&d->image, file_open_regular(path)) &&
+	bool fits = elf_image_open(&d->image, open_path(search, path)) &&
 		    !(main->fd >= 0 && fstat(d->image.fd, &x) == 0 && fstat(main->fd, &y) == 0 &&
 		      x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 	if (fits && main->build_id_size && d->image.build_id_size)
 		fits = has_build_id(&d->image, main->build_id, main->build_id_size);
 	else if (fits)
-		fits = d->image.size <= COPY_MAX && has_crc(&d->image, crc, work);
+		fits = d->image.size <= COPY_MAX && has_crc(&d->image, crc, search->work);
 	if (fits) {
 		d->path = path;
 	} else {
@@ -117,14 +122,12 @@ static bool find_by_link(struct debug_file *d, const struct elf_image *main, con
 		return false;
 	memcpy(&crc, name + at, sizeof crc);
 	int length = (int)(strrchr(path, '/') - path);
-	bool found =
-		link_fits(d, main, crc, search->work, xprintf("%.*s/%s", length, path, name)) ||
-		link_fits(d, main, crc, search->work,
-			  xprintf("%.*s/.debug/%s", length, path, name));
+	bool found = link_fits(d, main, crc, search, xprintf("%.*s/%s", length, path, name)) ||
+		     link_fits(d, main, crc, search, xprintf("%.*s/.debug/%s", length, path, name));
 	FREED char *copy = xstrdup(search->directories ? search->directories : USUAL_DIRECTORIES);
 	for (char *dir, *rest = copy; !found && (dir = strsep(&rest, ":"));)
 		if (*dir == '/')
-			found = link_fits(d, main, crc, search->work,
+			found = link_fits(d, main, crc, search,
 					  xprintf("%s%.*s/%s", dir, length, path, name));
 	return found;
 }
@@ -147,7 +150,7 @@ static int progress(void *client, long done, long all)
 	return 0;
 }
 
-static int ask_debuginfod(void *context, const uint8_t *id, size_t size, char **path)
+int ask_debuginfod(void *context, const uint8_t *id, size_t size, char **path)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
 	void *library = urls && *urls ? dlopen(SERVER_LIBRARY, RTLD_LAZY) : NULL;
@@ -212,7 +215,7 @@ bool debug_file_find(struct debug_file *d, const struct elf_image *main, const c
 		     const struct debug_search *search)
 {
 	*d = (struct debug_file){ .image.fd = -1 };
-	return find_by_build_id(d, search->directories, main->build_id, main->build_id_size) ||
+	return find_by_build_id(d, search, main->build_id, main->build_id_size) ||
 	       find_by_link(d, main, path, search) || ask_server(d, main, search);
 }
 
@@ -310,11 +313,11 @@ static bool begin_alternative(struct dwarf_files *into, const char *path,
 		return false;
 	struct debug_file d = { .image.fd = -1 };
 	const char *slash = path ? strrchr(path, '/') : NULL;
-	bool found = find_by_build_id(&d, search->directories, id, (size_t)size);
+	bool found = find_by_build_id(&d, search, id, (size_t)size);
 	if (!found && (*name == '/' || slash)) {
 		char *full = *name == '/' ? xstrdup(name)
 					  : xprintf("%.*s/%s", (int)(slash - path), path, name);
-		int fd = file_open_regular(full);
+		int fd = open_path(search, full);
 		found = fits_build_id(&d, fd, full, id, (size_t)size);
 	}
 	if (found && !elf_image_section(&d.image, ".gnu_debugaltlink"))

@@ -20,6 +20,8 @@ static void add(const char *text, size_t length, void *to)
 	struct output *o = to;
 	if (length >= o->size - o->length)
 		longjmp(o->full, 1);
+	if (!length) /* then there is no text, either */
+		return;
 	memcpy(o->text + o->length, text, length);
 	o->length += length;
 }

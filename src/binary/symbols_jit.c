@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/invoker.h"
 #include "binary/symbols_private.h"
 
 #define SLACK_NS INT64_C(1000000000) /* clocks of files and of processes are coarse */
@@ -124,17 +125,29 @@ static bool is_of_its_time(int64_t changed_ns, uint32_t pid, const struct jit_ti
 	return from && changed_ns >= from - SLACK_NS;
 }
 
-void jit_refresh(struct jit_map *j, uint32_t pid, const struct jit_times *times)
+static int64_t changed_ns(const struct stat *st)
+{
+	return st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec;
+}
+
+int jit_open(struct jit_map *j, uint32_t pid, const struct jit_times *times)
 {
 	struct stat st;
-	CLOSED int fd = open_map(pid);
-	if (fd < 0)
-		return; /* what was read before stays */
-	if (fstat(fd, &st) != 0 || !may_be_believed(j, pid, st.st_uid))
+	int fd = open_map(pid);
+	if (fd < 0 || (fstat(fd, &st) == 0 && may_be_believed(j, pid, st.st_uid) &&
+		       is_of_its_time(changed_ns(&st), pid, times)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+void jit_read(struct jit_map *j, int fd)
+{
+	struct stat st;
+	if (fstat(fd, &st) != 0)
 		return;
-	int64_t changed = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
-	if ((changed == j->changed_ns && (uint64_t)st.st_size == j->size) ||
-	    !is_of_its_time(changed, pid, times))
+	int64_t changed = changed_ns(&st);
+	if (changed == j->changed_ns && (uint64_t)st.st_size == j->size)
 		return;
 	size_t wanted = st.st_size < MAP_MAX ? (size_t)st.st_size : MAP_MAX, done = 0;
 	FREED char *text = xmalloc(wanted + 1);

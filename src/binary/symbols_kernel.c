@@ -72,9 +72,10 @@ void kernel_parse(struct kernel_symbols *k, const char *text)
 	symbol_table_finish(&k->table);
 }
 
-static void open_kcore(struct kernel_symbols *k)
+void kernel_open_memory(struct kernel_symbols *k)
 {
 	Elf64_Ehdr h;
+	k->read = true;
 	k->kcore = open("/proc/kcore", O_RDONLY | O_CLOEXEC);
 	if (k->kcore < 0 || pread(k->kcore, &h, sizeof h, 0) != (ssize_t)sizeof h ||
 	    memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_phentsize != sizeof(Elf64_Phdr))
@@ -96,7 +97,8 @@ static void kernel_read(struct kernel_symbols *k)
 	/* some 10 MB that the kernel makes line by line */
 	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	char chunk[16384];
-	CLOSED int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	CLOSED int fd = k->open ? k->open(k->context)
+				: open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 	while (fd >= 0 && ((n = read(fd, chunk, sizeof chunk)) > 0 || (n < 0 && errno == EINTR))) {
 		strbuf_add(&text, chunk, n > 0 ? (size_t)n : 0);
@@ -104,8 +106,10 @@ static void kernel_read(struct kernel_symbols *k)
 	}
 	if (text.length)
 		kernel_parse(k, text.text);
-	if (!k->read)
-		open_kcore(k);
+	if (!k->read && !k->open)
+		kernel_open_memory(k);
+	else if (!k->read)
+		k->kcore = -1;
 	k->read = true;
 	k->read_ns = clock_monotonic_ns();
 }

@@ -13,6 +13,17 @@
 #include "binary/symbols.h"
 #include "record/profile.h"
 
+/* ---- files that somebody else opens, because the process that reads them may not ---- */
+
+/* Each returns a descriptor, or -1. */
+struct symbols_files {
+	int (*path)(void *context, const char *path); /* of debug information */
+	/* The file with this build-id from a server, and its malloc'ed path. */
+	int (*server)(void *context, const uint8_t *id, size_t size, char **path);
+	int (*jit)(void *context); /* the map of the process whose code is being named */
+	int (*kallsyms)(void *context);
+};
+
 /* ---- symbols.c: limits of reading one file ---- */
 
 struct work {
@@ -139,11 +150,13 @@ struct debug_search {
 	const char *directories; /* separated by colons; NULL: the default */
 	struct work *work;	 /* NULL: no limit */
 	struct absent *absent;	 /* NULL: nothing is remembered */
-	/* A descriptor of the file with this build-id and its malloc'ed path, or -1; NULL: ask
-	 * debuginfod. */
+	/* As in symbols_files; NULL: open it here, ask debuginfod. */
+	int (*open)(void *context, const char *path);
 	int (*ask)(void *context, const uint8_t *id, size_t size, char **path);
 	void *context;
 };
+/* What debuginfod has, as in symbols_files; the context is a struct work. */
+int ask_debuginfod(void *context, const uint8_t *id, size_t size, char **path);
 /* Finds a separate debug file for the file at `path`. */
 bool debug_file_find(struct debug_file *d, const struct elf_image *main, const char *path,
 		     const struct debug_search *search);
@@ -187,7 +200,12 @@ struct kernel_symbols {
 	int kcore;
 	bool read;
 	uint64_t read_ns;
+	/* As in symbols_files; then there is no code, either. NULL: opens them itself. */
+	int (*open)(void *context);
+	void *context;
 };
+/* Opens the kernel's memory for kernel_code() alone. */
+void kernel_open_memory(struct kernel_symbols *k);
 /* From the text of /proc/kallsyms. */
 void kernel_parse(struct kernel_symbols *k, const char *text);
 const struct symbol *kernel_find(struct kernel_symbols *k, uint64_t address);
@@ -195,6 +213,18 @@ const struct symbol *kernel_find(struct kernel_symbols *k, uint64_t address);
 const char *kernel_module(const struct kernel_symbols *k, const struct symbol *s);
 size_t kernel_code(struct kernel_symbols *k, uint64_t address, uint8_t *into, size_t size);
 void kernel_release(struct kernel_symbols *k);
+
+/* Calls `each` for every object of a profile that has locations, with those, in their order.
+ * sampled: by location, whether a CPU was seen at it. */
+typedef void symbols_each_fn(void *context, struct profile *p, uint32_t object,
+			     const uint32_t *locations, size_t count, const bool *sampled);
+void symbols_each(struct profile *p, symbols_each_fn *each, void *context);
+/* Whether the function of this location has no code yet that could be kept. */
+bool symbols_want_code(const struct symbols_options *o, const struct profile *p,
+		       const struct profile_location *l);
+/* The function itself, of a location with inlined ones; PROFILE_NONE: unknown. */
+uint32_t symbols_outermost(const struct profile *p, const struct profile_location *l);
+#define CODE_MAX 65536 /* bytes of a function */
 
 /* Takes over a kernel that has already been read. */
 struct symbols *symbols_new_with_kernel(const struct symbols_options *options,
@@ -213,11 +243,15 @@ struct jit_map {
 struct jit_times {
 	int64_t began_ns, session_ns;
 };
-/* Reads the map of the process if it is new or has changed. Maps stay in /tmp and pids are reused,
- * so a map is trusted only if it last changed after the process began and before another process
- * got its pid. If the profile does not have the begin, /proc is used; if the process is gone, too,
- * the map must have changed within the session. */
-void jit_refresh(struct jit_map *j, uint32_t pid, const struct jit_times *times);
+/* A descriptor of the map of the process, or -1. Maps stay in /tmp and pids are reused, so a map is
+ * trusted only if it last changed after the process began and before another process got its pid.
+ * If the profile does not have the begin, /proc is used; if the process is gone, too, the map must
+ * have changed within the session. */
+int jit_open(struct jit_map *j, uint32_t pid, const struct jit_times *times);
+/* For a process of a profile. */
+int jit_open_of(struct jit_map *j, const struct profile *p, uint32_t pid);
+/* Reads a map if it is new or has changed. */
+void jit_read(struct jit_map *j, int fd);
 /* From the text of a perf map. */
 void jit_parse(struct jit_map *j, const char *text);
 void jit_release(struct jit_map *j);

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/invoker.h"
+#include "base/progress.h"
 #include "base/text.h"
 
 #define FAIL_WIDTH 80
@@ -81,6 +83,7 @@ void cmd_notice(const char *fmt, ...)
 {
 	va_list args;
 	va_start(args, fmt);
+	progress_hide();
 	fputs("tare: ", stderr);
 	vfprintf(stderr, fmt, args);
 	fputc('\n', stderr);
@@ -254,7 +257,7 @@ char *cmd_read_file(const char *path, size_t most, const char *words, char shown
 	char part[65536];
 	ssize_t n = 0;
 	text_display(standard ? "standard input" : path, shown, 200);
-	int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = standard ? dup(STDIN_FILENO) : invoker_open(path, O_RDONLY);
 	do {
 		size_t room = most - text.length;
 		n = fd < 0 ? -1 : read(fd, part, room < sizeof part ? room : sizeof part);

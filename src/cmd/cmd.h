@@ -76,9 +76,10 @@ void cmd_log_trouble(char said[ERROR_TEXT], const char *trouble, const char *ove
 	{                                                                                    \
 		0, "lab", OPTION_TEXT, &(access)->file, "FILE", which " (default: your own)" \
 	}
-#define UNIT_OPTION(into, of)                                                \
-	{                                                                    \
-		'u', "time-unit", OPTION_CHOICE, into, TIME_UNIT_CHOICES, of \
+#define UNIT_OPTION(into, of)                                                 \
+	{                                                                     \
+		'u', "time-unit", OPTION_CHOICE, into, TIME_UNIT_CHOICES, of, \
+			.also = TIME_UNIT_SHORT                               \
 	}
 
 /* Parses the options and runs body, which returns the exit code, or -1 with an error. The error is

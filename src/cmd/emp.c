@@ -8,7 +8,7 @@
 struct emp_command {
 	struct lab_access *lab;
 	bool sizes, json, csv, markdown, no_cutoffs;
-	int unit;
+	int unit, measure;
 };
 
 static int run(void *options, const struct cmd_args *args, struct error *err)
@@ -31,9 +31,17 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 		return -1;
 	}
 	const struct loaded_run *l = &list.items[0];
-	const struct emp_options judged = loaded_options(l);
+	struct emp_options judged = loaded_options(l);
 	const struct style style = cmd_style(o->unit);
 	FREED struct run_view *view = loaded_views(&list);
+	judged.measure = compared_measures[o->measure];
+	judged.by_measure = judged.measure != EMP_MEASURES;
+	if (judged.by_measure && !l->result.present[judged.measure]) {
+		error_set(err, EXIT_USAGE, "emp: not every execution of run %lld has %s",
+			  (long long)l->run.id, emp_measure_names[judged.measure]);
+		loaded_release(&list);
+		return -1;
+	}
 	emp_versions(&l->run, view->executions, view->count, view->machine, &judged, &versions);
 	if (o->sizes)
 		emp_sizes(&l->run, view->executions, view->count, &judged, &sizes);
@@ -60,6 +68,8 @@ int cmd_emp(struct lab_access *lab, int argc, char **argv)
 	struct option_spec specs[] = {
 		{ 's', "sizes", OPTION_FLAG, &o.sizes, NULL,
 		  "how many samples it takes: v5 of the first half, quarter, ..." },
+		{ 'm', "measure", OPTION_CHOICE, &o.measure, "best|et|net|exec|tick",
+		  "judge rule (II) by this, and show it" },
 		{ 0, "no-cutoffs", OPTION_FLAG, &o.no_cutoffs, NULL, "do not apply rule (I)" },
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "print JSON (emp.schema.json)" },
 		{ 0, "csv", OPTION_FLAG, &o.csv, NULL,

@@ -1,8 +1,11 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
+#include "cmd/query/query.h"
 #include "cmd/view.h"
+#include "report/core/format.h"
 #include "report/time/explain.h"
+#include "run/find.h"
 
 #define MOST_TOLD 5
 
@@ -44,6 +47,64 @@ static int explain(const struct loaded_run *l, const struct run_view *view, cons
 	return 0;
 }
 
+/* Which Q@C it is, and whatever used the CPUs meanwhile. */
+static void put_at(const struct query_executions *x, bool chosen, struct strbuf *out)
+{
+	const struct query_run *q = &x->of->queries;
+	const struct paragraph p = { .width = (size_t)cmd_columns(), .first = "", .indent = 2 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 }, others = { 0 };
+	const struct run_view view = query_executions_view(x);
+	char count[WORDS];
+	strbuf_printf(&text, "Query %u", x->at->query);
+	if (x->at->cardinality) {
+		format_count(x->at->cardinality, count);
+		strbuf_printf(&text, " at %s", count);
+	}
+	if (!chosen && q->at.count > 1)
+		strbuf_printf(&text, ", whose executions differ most of %zu Q@Cs", q->at.count);
+	strbuf_putc(&text, '.');
+	put_query_others(&view, &others);
+	if (others.length)
+		strbuf_printf(&text, " CPU time that others used beside it, in the mean: %s.",
+			      strbuf_text(&others));
+	put_paragraph(out, &p, strbuf_text(&text));
+}
+
+/* As explain(), of one Q@C: its dropped executions count as slow. */
+static int explain_query(struct lab *lab, int64_t id, const char *which,
+			 const struct explain_options *o, struct error *err)
+{
+	SCOPED(loaded_run_release) struct loaded_run l = { 0 };
+	SCOPED(query_executions_release) struct query_executions x = { 0 };
+	struct strbuf out = { 0 };
+	struct explanation e;
+	const struct query_at *at = NULL;
+	if (run_load(&l, lab, id, NULL, err) ||
+	    (which && query_find_at(&l.queries, which, &at, err)))
+		return -1;
+	if (!which && !(at = query_most_varied(&l)))
+		return error_set(err, EXIT_USAGE, "run %lld has no execution that ended",
+				 (long long)id);
+	if (query_executions_load(lab, &l, at, &x, err))
+		return -1;
+	if (explain_run(x.list.items, x.list.count, &x.result, EXPLAIN_SLOW_ONES, &e, err)) {
+		if (err->code == EXIT_ENVIRONMENT)
+			error_hint(err, "measure again as root, where the bpf back end keeps one");
+		return error_prefix(err, "run %lld", (long long)id);
+	}
+	const struct style style = cmd_style(o->unit);
+	const struct run_view view = query_executions_view(&x);
+	if (o->json) {
+		explain_json(&view, &e, &out);
+	} else {
+		put_at(&x, which != NULL, &out);
+		explain_text(&view, &e, o->all ? 0 : MOST_TOLD, &style, &out);
+	}
+	explanation_release(&e);
+	cmd_print(&out);
+	return EXIT_DONE;
+}
+
 static int run(void *options, const struct cmd_args *args, struct error *err)
 {
 	const struct explain_options *o = options;
@@ -56,6 +117,16 @@ static int run(void *options, const struct cmd_args *args, struct error *err)
 		return error_set(err, EXIT_USAGE,
 				 "explain: at most a run and an execution, not %zu words",
 				 words->count);
+	enum subject_kind kind = SUBJECT_COMMAND;
+	int64_t id;
+	struct error ignored = ERROR_INIT;
+	struct lab *lab = lab_access_open(o->lab, err);
+	if (!lab)
+		return -1;
+	if (!run_find_any(lab, words->count ? words->items[0] : "last",
+			  LAB_OF(SUBJECT_COMMAND) | LAB_OF(SUBJECT_QUERY), &id, &kind, &ignored) &&
+	    kind == SUBJECT_QUERY)
+		return explain_query(lab, id, words->count > 1 ? words->items[1] : NULL, o, err);
 	if (words->count)
 		array_push(&names, words->items[0]);
 	int failed = cmd_load_runs(o->lab, &names, false, &how, &list, err);
@@ -82,6 +153,7 @@ int cmd_explain(struct lab_access *lab, int argc, char **argv)
 	return cmd_run(
 		"tare explain [OPTIONS] [RUN [EXECUTION]]",
 		"Why the slow executions of a run (default: the newest) took longer than its\n"
-		"median one, or why EXECUTION did, by its number.\n",
+		"median one, or why EXECUTION did, by its number. Of 'tare query': of the Q@C\n"
+		"that varied most, or of the one named instead of EXECUTION, as 3 or 3@20000.\n",
 		specs, argc, argv, run, &o);
 }

@@ -21,13 +21,15 @@ struct export_options {
 	struct lab_access *lab;
 	const char *output;
 	int format, unit; /* NOT_GIVEN */
+	int measure;
 	bool executions, together, perfetto;
 };
 
 static int check_perfetto(const struct export_options *o, const text_list *operands,
 			  struct error *err)
 {
-	if (o->format != NOT_GIVEN || o->unit != NOT_GIVEN || o->executions || o->together) {
+	if (o->format != NOT_GIVEN || o->unit != NOT_GIVEN || o->executions || o->together ||
+	    o->measure) {
 		error_set(err, EXIT_USAGE, "--perfetto has one format, and is of one execution");
 		return error_hint(err, "of the other options, only --output and --lab go with it");
 	}
@@ -133,7 +135,7 @@ static int check_kind(const struct export_options *o, const struct run_form *for
 {
 	const struct run_kind *k = &run_kinds[kind];
 	unsigned has = o->executions ? k->of_executions : k->exports;
-	bool of_commands = o->unit != NOT_GIVEN || o->together;
+	bool of_commands = o->unit != NOT_GIVEN || o->together || o->measure;
 	if (kind == SUBJECT_COMMAND || (has & (1u << form->as) && !of_commands))
 		return 0;
 	if (!err)
@@ -157,7 +159,8 @@ static int export_runs(void *options, const struct cmd_args *args, struct error 
 				       .executions = o->executions,
 				       .exported = true,
 				       .unit = o->unit == NOT_GIVEN ? 0 : o->unit };
-	const struct load_options how = { .detail = LAB_PROCESSES };
+	const struct load_options how = { .detail = LAB_PROCESSES,
+					  .measure = compared_words[o->measure] };
 	const char *first = operands->count ? operands->items[0] : "last";
 	enum subject_kind kind = SUBJECT_COMMAND;
 	unsigned kinds = 0;
@@ -195,20 +198,23 @@ int cmd_export(struct lab_access *lab, int argc, char **argv)
 	struct export_options o = {
 		.lab = lab, .output = "-", .format = NOT_GIVEN, .unit = NOT_GIVEN
 	};
-	struct option_spec specs[] = { { 'f', "format", OPTION_CHOICE, &o.format, EXPORT_FORMATS,
-					 "the format (default: json)" },
-				       { 'o', "output", OPTION_TEXT, &o.output, "FILE",
-					 "where to (default: standard output)" },
-				       { 'x', "executions", OPTION_FLAG, &o.executions, NULL,
-					 "a row for each execution instead of one for each run" },
-				       { 0, "study", OPTION_FLAG, &o.together, NULL,
-					 "all runs of the same command line" },
-				       { 'u', "time-unit", OPTION_CHOICE, &o.unit,
-					 TIME_UNIT_CHOICES, "unit of the times in tables" },
-				       { 0, "perfetto", OPTION_FLAG, &o.perfetto, NULL,
-					 "the trace of one execution, for ui.perfetto.dev" },
-				       LAB_OPTION(lab, "the lab to read"),
-				       { 0 } };
+	struct option_spec specs[] = {
+		{ 'f', "format", OPTION_CHOICE, &o.format, EXPORT_FORMATS,
+		  "the format (default: json)" },
+		{ 'o', "output", OPTION_TEXT, &o.output, "FILE",
+		  "where to (default: standard output)" },
+		{ 'x', "executions", OPTION_FLAG, &o.executions, NULL,
+		  "a row for each execution instead of one for each run" },
+		{ 0, "study", OPTION_FLAG, &o.together, NULL, "all runs of the same command line" },
+		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES,
+		  "unit of the times in tables", .also = TIME_UNIT_SHORT },
+		{ 0, "measure", OPTION_CHOICE, &o.measure, COMPARED_TIMES,
+		  "what to judge by (default: as it was made)" },
+		{ 0, "perfetto", OPTION_FLAG, &o.perfetto, NULL,
+		  "the trace of one execution, for ui.perfetto.dev" },
+		LAB_OPTION(lab, "the lab to read"),
+		{ 0 }
+	};
 	return cmd_run(
 		"tare export [OPTIONS] [RUN...]\n"
 		"       tare export --perfetto [-o FILE] [RUN [EXECUTION]]",

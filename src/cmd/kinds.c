@@ -37,7 +37,7 @@ static void render_commands(const loaded_list *runs, const struct run_form *form
 	else if (form->as == RUN_JSON)
 		time_json(views, runs->count, 0, out);
 	else if (form->as == RUN_CSV)
-		time_csv(views, runs->count, out);
+		time_csv(views, runs->count, 0, out);
 	else
 		time_markup(views, runs->count, 0, &style, formats[form->as], out);
 }

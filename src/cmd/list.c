@@ -106,6 +106,8 @@ static int list(void *options, const struct cmd_args *args, struct error *err)
 	struct lab *lab = lab_access_open(o->lab, err);
 	int failed = !lab || lab_list_runs(lab, words->count ? words->items[0] : NULL,
 					   (uint32_t)o->most, &runs, &counts, err);
+	if (!failed && lab_stranger(lab))
+		cmd_notice("the lab has %s, which is not tare's: it is ignored", lab_stranger(lab));
 	if (!failed && (o->json || runs.count)) {
 		struct table *t = runs_table(&runs, &counts);
 		cmd_print_table(t, o->json ? TABLE_JSON : TABLE_TEXT);

@@ -137,6 +137,10 @@ static int print_status(const struct quiet *q, struct error *err)
 	text_date(s.since_ns, since, sizeof since);
 	if (!s.quiet)
 		puts("Not quiet: nothing is to be put back.");
+	else if (s.left)
+		printf("Changed since %s by process %d, which has ended: other tares use %zu "
+		       "changes and put them back.\n",
+		       since, s.owner, s.changes);
 	else if (s.owner)
 		printf("Quiet since %s by process %d%s: %zu changes are to be put back.\n", since,
 		       s.owner, s.abandoned ? ", which is gone" : "", s.changes);
@@ -184,6 +188,7 @@ static int run_command(const struct quiet *q, struct launcher *l, const struct l
 		else
 			command_start(&c);
 		*code = wait_for(&c);
+		quiet_left();
 		if (!failed)
 			failed = command_started(&c, argv.items[0], err);
 		command_release(&c);

@@ -134,7 +134,8 @@ int cmd_rename(struct lab_access *lab, int argc, char **argv)
 	static const struct relabel what = {
 		.usage = "tare rename [OPTIONS] RUN NAME",
 		.about =
-			"Gives a run another name. RUN is a number, a name, 'last' or @1, @2 ...\n",
+			"Gives a run another name. RUN is a number, a name, 'last', or @1 for the run\n"
+			"before the last, @2 for the one before that ...\n",
 		.needed = "rename: a RUN and its new NAME are needed",
 		.example = "'tare rename last baseline'",
 		.change = lab_rename_run,
@@ -167,7 +168,7 @@ int cmd_tag(struct lab_access *lab, int argc, char **argv)
 			"Gives a run tags, in place of those it has; '' takes them away. TEXT is any\n"
 			"text, with commas between several tags. --add and --remove change single\n"
 			"ones. Without either it prints the tags that the run has, one per line. RUN is\n"
-			"a number, a name, 'last' or @1, @2 ...\n",
+			"a number, a name, 'last', or @1 for the run before the last ...\n",
 		.needed = "tag: a RUN is needed, and one TEXT to change its tags",
 		.example = "'tare tag last \"paper, figure 3\"'",
 		.change = lab_tag_run,

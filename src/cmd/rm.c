@@ -18,8 +18,9 @@ static void add_once(run_list *runs, struct run *run)
 
 struct rm_options {
 	struct lab_access *lab;
-	bool together;
+	bool together, compact;
 };
+#define WORTH_SAYING (64 << 20) /* bytes */
 
 /* The run, or all runs of its command line. */
 static int add_found(struct lab *lab, const char *which, bool together, run_list *runs,
@@ -45,7 +46,7 @@ static int rm(void *options, const struct cmd_args *args, struct error *err)
 {
 	const struct rm_options *o = options;
 	run_list runs = { 0 };
-	if (!args->operands.count) {
+	if (!args->operands.count && !o->compact) {
 		error_set(err, EXIT_USAGE, "rm: which RUN?");
 		return error_hint(err, "'tare list' shows the runs");
 	}
@@ -69,6 +70,13 @@ static int rm(void *options, const struct cmd_args *args, struct error *err)
 		run_release(&runs.items[i]);
 	}
 	array_release(&runs);
+	if (!failed && o->compact)
+		failed = lab_compact(lab, err);
+	int64_t unused = failed ? 0 : lab_unused_bytes(lab);
+	if (unused > WORTH_SAYING)
+		cmd_notice(
+			"the lab keeps %lld MiB for new runs; 'tare rm --compact' gives them back",
+			(long long)(unused >> 20));
 	return failed ? -1 : EXIT_DONE;
 }
 
@@ -77,11 +85,13 @@ int cmd_rm(struct lab_access *lab, int argc, char **argv)
 	struct rm_options o = { .lab = lab };
 	struct option_spec specs[] = { { 0, "study", OPTION_FLAG, &o.together, NULL,
 					 "all runs of the same command line as each RUN" },
+				       { 0, "compact", OPTION_FLAG, &o.compact, NULL,
+					 "give all room that is free back to the disk" },
 				       LAB_OPTION(lab, "the lab to change"),
 				       { 0 } };
 	return cmd_run(
-		"tare rm [OPTIONS] RUN...",
-		"Removes runs for good. RUN is a number, a name (its newest run), 'last' or @1,\n"
-		"@2 ... A run that is going stays.\n",
+		"tare rm [OPTIONS] RUN...\n       tare rm --compact [RUN...]",
+		"Removes runs for good. RUN is a number, a name (its newest run), 'last', or @1\n"
+		"for the run before the last, @2 ... A run that is going stays.\n",
 		specs, argc, argv, rm, &o);
 }

@@ -21,7 +21,10 @@ struct rows {
 	bool json;
 	struct table *table;
 	json_t *array;
+	size_t bytes; /* about how much memory they take */
 };
+#define ANSWER_BYTES (512u << 20)
+#define CELL_BYTES 64 /* beside its text */
 
 /* The name of a column within a row's object: a, and a_2 for another of that name. */
 static char *json_name(const json_t *row, int columns, const char *const *names, int column)
@@ -58,6 +61,10 @@ static bool add_row(void *context, int columns, const char *const *names, const 
 		    const enum lab_type *types)
 {
 	struct rows *rows = context;
+	for (int i = 0; values && i < columns; i++)
+		rows->bytes += CELL_BYTES + (values[i] ? strlen(values[i]) : 0);
+	if (rows->bytes > ANSWER_BYTES)
+		return false;
 	if (rows->json) {
 		json_t *row = json_object();
 		for (int i = 0; values && i < columns; i++) {
@@ -104,6 +111,10 @@ static int query(const struct sql_options *o, const char *statement, struct erro
 		return -1;
 	struct rows rows = { .json = o->json, .array = json_array() };
 	int failed = lab_sql(lab, statement, add_row, &rows, err);
+	if (!failed && rows.bytes > ANSWER_BYTES) {
+		failed = error_set(err, EXIT_USAGE, "SQL: the answer is larger than 512 MiB");
+		error_hint(err, "ask for less of it, with LIMIT, count() or sum()");
+	}
 	print_rows(&rows, o, failed);
 	return failed;
 }

@@ -134,6 +134,17 @@ void comparison_sentence(const struct loaded_run *base, const struct loaded_run 
 			 const struct run_comparison *c, struct strbuf *out)
 {
 	const struct emp_comparison *r = &c->result;
+	if (!isfinite(r->ratio)) {
+		strbuf_puts(out, "No comparison can be made of ");
+		put_side(other, r->runs_b, out);
+		strbuf_puts(out, " and ");
+		put_side(base, r->runs_a, out);
+		strbuf_printf(out, " in %s: one of them %s", emp_measure_title(c->measure),
+			      base->run.shell || other->run.shell
+				      ? "took no time above the shell's own"
+				      : "was too short to tell");
+		return;
+	}
 	if (r->needed) {
 		strbuf_puts(out, "No comparison can be made of ");
 		put_side(other, r->runs_b, out);
@@ -142,14 +153,18 @@ void comparison_sentence(const struct loaded_run *base, const struct loaded_run 
 		strbuf_printf(out,
 			      " in %s: ratio %.4f, but there are too few executions to say whether "
 			      "that is chance (%zu against %zu): about %zu are needed",
-			      loaded_measure_words(c->measure), r->ratio, r->n_b, r->n_a,
-			      r->needed);
+			      emp_measure_title(c->measure), r->ratio, r->n_b, r->n_a, r->needed);
 		return;
 	}
 	if (!r->significant) {
 		strbuf_puts(out, "No difference shown between ");
 		put_side(other, r->runs_b, out);
 		strbuf_puts(out, " and ");
+	} else if (emp_is_count(c->measure)) {
+		put_side(other, r->runs_b, out);
+		strbuf_printf(out, " takes %.3f times %s %s than ",
+			      r->ratio >= 1 ? r->ratio : 1 / r->ratio,
+			      r->ratio >= 1 ? "more" : "fewer", emp_measure_names[c->measure]);
 	} else {
 		put_side(other, r->runs_b, out);
 		strbuf_printf(out, " is %.3f times %s than ",
@@ -157,7 +172,10 @@ void comparison_sentence(const struct loaded_run *base, const struct loaded_run 
 			      r->ratio >= 1 ? "slower" : "faster");
 	}
 	put_side(base, r->runs_a, out);
-	strbuf_printf(out, " in %s: ratio %.4f, ", loaded_measure_words(c->measure), r->ratio);
+	strbuf_printf(out, " in %s: ratio %.4f, ",
+		      emp_is_count(c->measure) && r->significant ? "user mode"
+								 : emp_measure_title(c->measure),
+		      r->ratio);
 	if (isfinite(r->p)) {
 		strbuf_printf(out, "95%% interval %.4f to %.4f, ", r->ratio_low, r->ratio_high);
 		if (r->p < 0.0001)
@@ -185,8 +203,22 @@ void put_comparison(const struct loaded_run *base, const struct loaded_run *othe
 	put_paragraph(out, &p, strbuf_text(&words));
 }
 
-const enum emp_measure compared_measures[6] = { EMP_MEASURES, EMP_ET,	   EMP_PT_NET,
-						EMP_PT_EXEC,  EMP_PT_TICK, EMP_PT_STEADY };
+void put_comparison_why(enum emp_measure measure, const char *why, struct strbuf *out)
+{
+	const struct paragraph p = { .width = (size_t)cmd_columns(), .indent = 2, .first = "" };
+	SCOPED(strbuf_release) struct strbuf words = { 0 };
+	if (!*why)
+		return;
+	strbuf_printf(&words, "Compared by %s: %s.", emp_measure_title(measure), why);
+	put_paragraph(out, &p, strbuf_text(&words));
+}
+
+const enum emp_measure compared_measures[8] = { EMP_MEASURES,	  EMP_ET,      EMP_PT_NET,
+						EMP_PT_EXEC,	  EMP_PT_TICK, EMP_PT_STEADY,
+						EMP_INSTRUCTIONS, EMP_CYCLES };
+
+const char *const compared_words[8] = { NULL,	"et",	  "net",	  "exec",
+					"tick", "steady", "instructions", "cycles" };
 
 /* With fewer on a side, a check could hardly ever fail. */
 #define LEAST_CHECKED 4
@@ -194,6 +226,10 @@ const enum emp_measure compared_measures[6] = { EMP_MEASURES, EMP_ET,	   EMP_PT_
 bool cmd_judge_slower(const struct run_comparison *c, double share)
 {
 	const struct emp_comparison *r = &c->result;
+	if (!isfinite(r->ratio)) {
+		fputs("tare: it took too little time to tell whether it is slower\n", stderr);
+		return true;
+	}
 	if (!isfinite(r->p) || r->n_a < LEAST_CHECKED || r->n_b < LEAST_CHECKED) {
 		fputs("tare: too few executions to tell whether it is slower\n", stderr);
 		return true;

@@ -31,9 +31,14 @@ void comparison_sentence(const struct loaded_run *base, const struct loaded_run 
 /* Like comparison_sentence(), in lines that fit the terminal. */
 void put_comparison(const struct loaded_run *base, const struct loaded_run *other,
 		    const struct run_comparison *c, struct strbuf *out);
-/* The choices of --measure; the best is EMP_MEASURES. */
-#define COMPARED_MEASURES "best|et|net|exec|tick|steady"
-extern const enum emp_measure compared_measures[6];
+/* "Compared by elapsed time: 'a' slept or did I/O 95 % of its time."; why "": nothing. */
+void put_comparison_why(enum emp_measure measure, const char *why, struct strbuf *out);
+/* The choices of --measure; the best is EMP_MEASURES. Counts are only for comparisons. */
+#define COMPARED_TIMES "best|et|net|exec|tick|steady"
+#define COMPARED_MEASURES COMPARED_TIMES "|instructions|cycles"
+extern const enum emp_measure compared_measures[8];
+/* The same as they are kept with a run; NULL: the best. */
+extern const char *const compared_words[8];
 
 /* Returns true, and says so on stderr, if it is significantly slower by more than this share, or if
  * there are too few executions to tell. */

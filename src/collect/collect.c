@@ -239,6 +239,16 @@ void collector_finish(struct collector *c, const struct totals *base, struct ima
 		*totals = (struct totals){ 0 };
 }
 
+const char *collector_title(const struct collector *c, pid_t pid)
+{
+	return c->ops->title ? c->ops->title(c->state, pid) : NULL;
+}
+
+bool collector_tells_titles(const struct collector *c)
+{
+	return c->ops->title != NULL;
+}
+
 void collector_probe(enum backend backend, bool *built, bool *usable, char why[256])
 {
 	struct error err = ERROR_INIT;

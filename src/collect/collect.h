@@ -98,6 +98,12 @@ uint64_t collector_used_ns(struct collector *c);
 void collector_finish(struct collector *c, const struct totals *base, struct image *exits,
 		      struct totals *totals, uint64_t *lost);
 
+/* The title (the beginning of the command line) that a process which `maker` forked had at its end.
+ * Call it after collector_finish(); valid until the next snapshot. NULL: not seen. */
+const char *collector_title(const struct collector *c, pid_t pid);
+/* Whether this back end sees titles at all. */
+bool collector_tells_titles(const struct collector *c);
+
 /* Whether this build has a back end and whether it can be used here; why is "" if it can. */
 void collector_probe(enum backend backend, bool *built, bool *usable, char why[256]);
 

@@ -272,6 +272,7 @@ static int read_execution(struct reader *r, struct query_execution *x, struct er
 	for (int role = 0; role < QUERY_ROLES; role++)
 		if (!is_given(r, COLUMN_OF(r, usage[role].processes)))
 			x->usage[role].processes = x->usage[role].missing != all;
+	x->transaction = QUERY_TRANSACTIONS;
 	if (!is_given(r, COLUMN_OF(r, query_process)))
 		x->query_process = x->usage[QUERY_QUERY].processes > 0;
 	return 0;

@@ -47,7 +47,7 @@ int lab_add_duet(struct lab *lab, int64_t run, const struct duet *d, struct erro
 int lab_add_duet_parts(struct lab *lab, int64_t run, const struct duet_part *parts, size_t count,
 		       const struct duet_look *look, struct error *err)
 {
-	if (lab_begin(lab, storing, err))
+	if (lab_begin_often(lab, storing, err))
 		return -1;
 	int result = 0;
 	for (size_t i = 0; i < count && !result; i++)
@@ -63,8 +63,11 @@ static int read_table(struct lab *lab, enum duet_table t, int64_t run, void *lis
 {
 	static const char *const order[] = { "run", "side", "id", "id" };
 	sqlite3_stmt *stmt = NULL;
-	int result = lab_select(lab, &stmt, tables[t].fields, ARGS(NUM(run)), err,
-				" FROM %s WHERE run = ? ORDER BY %s", tables[t].name, order[t]);
+	static const char from[] = " FROM %s WHERE run = ? ORDER BY %s";
+	int result = t == PARTS ? lab_select_growing(lab, &stmt, LAB_DUET_PART, ARGS(NUM(run)), err,
+						     from, tables[t].name, order[t])
+				: lab_select(lab, &stmt, tables[t].fields, ARGS(NUM(run)), err,
+					     from, tables[t].name, order[t]);
 	while (lab_row(lab, stmt, "read", &result, err)) {
 		int at = 0;
 		*found = true;

@@ -9,15 +9,30 @@ _Static_assert(ROLE_SUBJECT == 0 && ROLE_DAEMON == 1 && ROLE_SELF == 2, "");
 
 static const char storing[] = "store an execution in";
 
-static const struct lab_table tables[] = { { "execution", execution_fields, "run", NULL },
-					   { "process", process_fields, "execution, position",
-					     NULL } };
+static const struct lab_table tables[] = {
+	{ "execution", execution_fields, "run", NULL },
+	{ "process", process_fields, "execution, position", NULL },
+	{ "counter", counter_fields, "execution, position", NULL },
+};
+_Static_assert(sizeof tables / sizeof *tables == LAB_EXECUTION_TABLES, "");
+
+/* A row of a list that belongs to an execution. */
+static int insert_part(struct lab *lab, int table, const void *row, int64_t execution,
+		       size_t position, struct error *err)
+{
+	int at = 1;
+	sqlite3_stmt *stmt = lab->add_execution[table];
+	fields_bind(stmt, &at, tables[table].fields, row);
+	sqlite3_bind_int64(stmt, at++, execution);
+	sqlite3_bind_int64(stmt, at, (int64_t)position);
+	return lab_done(lab, stmt, storing, err);
+}
 
 int lab_insert_execution(struct lab *lab, int64_t run, struct execution *x, struct error *err)
 {
 	int at = 1;
-	if (!lab->add_execution[1] &&
-	    lab_prepare_inserts(lab, tables, 2, lab->add_execution, storing, err))
+	if (!lab->add_execution[1] && lab_prepare_inserts(lab, tables, LAB_EXECUTION_TABLES,
+							  lab->add_execution, storing, err))
 		return -1;
 	sqlite3_stmt *stmt = lab->add_execution[0];
 	fields_bind(stmt, &at, execution_fields, x);
@@ -25,15 +40,12 @@ int lab_insert_execution(struct lab *lab, int64_t run, struct execution *x, stru
 	if (lab_done(lab, stmt, storing, err))
 		return -1;
 	int64_t id = sqlite3_last_insert_rowid(lab->db);
-	stmt = lab->add_execution[1];
-	for (size_t i = 0; i < x->processes.count; i++) {
-		at = 1;
-		fields_bind(stmt, &at, process_fields, &x->processes.items[i]);
-		sqlite3_bind_int64(stmt, at++, id);
-		sqlite3_bind_int64(stmt, at, (int64_t)i);
-		if (lab_done(lab, stmt, storing, err))
+	for (size_t i = 0; i < x->processes.count; i++)
+		if (insert_part(lab, 1, &x->processes.items[i], id, i, err))
 			return -1;
-	}
+	for (size_t i = 0; i < x->counters.count; i++)
+		if (insert_part(lab, 2, &x->counters.items[i], id, i, err))
+			return -1;
 	if (lab_insert_ledger(lab, id, &x->ledger, err) ||
 	    lab_insert_trace(lab, id, &x->trace, err))
 		return -1;
@@ -44,7 +56,7 @@ int lab_insert_execution(struct lab *lab, int64_t run, struct execution *x, stru
 int lab_add_executions(struct lab *lab, int64_t run, struct execution *x, size_t count,
 		       struct error *err)
 {
-	if (lab_begin(lab, storing, err))
+	if (lab_begin_often(lab, storing, err))
 		return -1;
 	int result = 0;
 	for (size_t i = 0; !result && i < count; i++)
@@ -111,11 +123,37 @@ static int read_processes(struct lab *lab, const struct lab_some *some, executio
 	return result;
 }
 
+static int read_counters(struct lab *lab, const struct lab_some *some, execution_list *into,
+			 struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	size_t from = 0;
+	int result = lab_select(lab, &stmt, counter_fields, ARGS(NUM(some->id)), err,
+				", execution FROM counter WHERE execution IN "
+				"(SELECT id FROM execution WHERE %s) "
+				"ORDER BY execution, position",
+				some->where);
+	while (lab_row(lab, stmt, "read", &result, err)) {
+		struct counter c = { 0 };
+		int at = 0;
+		if (fields_read(stmt, &at, counter_fields, &c)) {
+			result = lab_damaged(lab, err, "a counter has impossible values");
+			continue;
+		}
+		struct execution *x =
+			lab_next_execution(into, &from, sqlite3_column_int64(stmt, at));
+		if (x)
+			array_push(&x->counters, c);
+	}
+	return result;
+}
+
 /* 100,000 executions with room for 16 of everything each would be too much. */
 static void fit(execution_list *list)
 {
 	array_each(x, list) {
 		array_fit(&x->processes);
+		array_fit(&x->counters);
 		array_fit(&x->ledger.entries);
 		array_fit(&x->ledger.others);
 		array_fit(&x->ledger.interrupts);
@@ -127,6 +165,8 @@ int lab_read_some(struct lab *lab, const struct lab_some *some, enum lab_detail 
 {
 	execution_list list = { 0 };
 	int result = read_executions(lab, some, &list, err);
+	if (!result)
+		result = read_counters(lab, some, &list, err);
 	if (!result && detail >= LAB_PROCESSES)
 		result = read_processes(lab, some, &list, err);
 	fit(&list);

@@ -87,6 +87,97 @@ void raw_bind(sqlite3_stmt *stmt, int *at, const char *bytes)
 	free(text);
 }
 
+/* Bytes that are not UTF-8 are stored as U+F780 to U+F7FF, which are for private use, and come back
+ * as they were: other programs cannot read a text that is not UTF-8. If one of those characters is
+ * in a name, its bytes are stored so, too. */
+#define ESCAPED 0xef
+static bool is_escaped(const char *text, size_t length)
+{
+	const unsigned char *u = (const unsigned char *)text;
+	return utf8_length(text, length) == 3 && u[0] == ESCAPED && (u[1] & 0xfe) == 0x9e;
+}
+
+/* NULL: it can be stored as it is. */
+static char *escaped_name(const char *name, size_t length)
+{
+	struct strbuf out = { 0 };
+	bool any = false;
+	for (size_t i = 0, n; i < length; i += n) {
+		unsigned char byte = (unsigned char)name[i];
+		n = is_escaped(name + i, length - i) ? 0 : utf8_length(name + i, length - i);
+		any |= !n;
+		if (n) {
+			strbuf_add(&out, name + i, n);
+			continue;
+		}
+		n = 1;
+		strbuf_putc(&out, (char)ESCAPED);
+		strbuf_putc(&out, (char)(0x9c | byte >> 6));
+		strbuf_putc(&out, (char)(0x80 | (byte & 0x3f)));
+	}
+	if (any)
+		return strbuf_detach(&out);
+	strbuf_release(&out);
+	return NULL;
+}
+
+void name_bind(sqlite3_stmt *stmt, int at, const char *name, size_t length)
+{
+	char *escaped = escaped_name(name, length);
+	sqlite3_bind_text64(stmt, at, escaped ? escaped : name, escaped ? strlen(escaped) : length,
+			    escaped ? SQLITE_TRANSIENT : SQLITE_STATIC, SQLITE_UTF8);
+	free(escaped);
+}
+
+void name_read(sqlite3_stmt *stmt, int column, char *name, size_t size)
+{
+	const char *text = (const char *)sqlite3_column_text(stmt, column);
+	size_t length = text ? strlen(text) : 0, used = 0;
+	for (size_t i = 0; i < length && used < size - 1; used++) {
+		bool escaped = is_escaped(text + i, length - i);
+		name[used] = escaped ? (char)((text[i + 1] & 3) << 6 | (text[i + 2] & 0x3f))
+				     : text[i];
+		i += escaped ? 3 : 1;
+	}
+	name[used] = '\0';
+}
+
+static void escaped_name_sql(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	(void)count;
+	const char *text = (const char *)sqlite3_value_text(values[0]);
+	char *escaped = text ? escaped_name(text, (size_t)sqlite3_value_bytes(values[0])) : NULL;
+	if (escaped)
+		sqlite3_result_text(context, escaped, -1, SQLITE_TRANSIENT);
+	free(escaped);
+}
+
+int lab_repair_names(sqlite3 *db)
+{
+	/* for each table: UPDATE t SET a = coalesce(escaped(a), a), ... WHERE escaped(a) NOT NULL
+	 * OR ... */
+	static const char tables[] =
+		"SELECT 'UPDATE \"' || s.name || '\" SET ' || group_concat('\"' || c.name "
+		"|| '\" = coalesce(escaped(\"' || c.name || '\"), \"' || c.name || '\")') || "
+		"' WHERE ' || group_concat('escaped(\"' || c.name || '\") NOT NULL', ' OR ') "
+		"FROM sqlite_schema s, pragma_table_info(s.name) c "
+		"WHERE s.type = 'table' AND c.type = 'TEXT' GROUP BY s.name";
+	sqlite3_stmt *stmt = NULL;
+	struct strbuf updates = { 0 };
+	int rc = sqlite3_create_function(db, "escaped", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL,
+					 escaped_name_sql, NULL, NULL);
+	if (!rc)
+		rc = sqlite3_prepare_v2(db, tables, -1, &stmt, NULL);
+	while (!rc && sqlite3_step(stmt) == SQLITE_ROW)
+		strbuf_printf(&updates, "%s;", (const char *)sqlite3_column_text(stmt, 0));
+	if (!rc)
+		rc = sqlite3_finalize(stmt);
+	if (!rc)
+		rc = sqlite3_exec(db, strbuf_text(&updates), NULL, NULL, NULL);
+	strbuf_release(&updates);
+	return rc;
+}
+
 char *raw_read(sqlite3_stmt *stmt, int column)
 {
 	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
@@ -145,6 +236,11 @@ void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void 
 			sqlite3_bind_int(stmt, (*at)++, *(const bool *)p);
 			break;
 		case FIELD_ENUM:
+			if (f->flags & FIELD_ZERO_ABSENT && *(const uint32_t *)p == f->limit) {
+				sqlite3_bind_null(stmt, (*at)++);
+				break;
+			}
+			/* fall through */
 		case FIELD_U32:
 			sqlite3_bind_int64(stmt, (*at)++, *(const uint32_t *)p);
 			break;
@@ -172,8 +268,7 @@ void fields_bind(sqlite3_stmt *stmt, int *at, const struct field *f, const void 
 			raw_bind(stmt, at, *(char *const *)p);
 			break;
 		case FIELD_NAME:
-			sqlite3_bind_text(stmt, (*at)++, p, (int)strnlen(p, f->limit - 1),
-					  SQLITE_STATIC);
+			name_bind(stmt, (*at)++, p, strnlen(p, f->limit - 1));
 			break;
 		case FIELD_REAL:
 			sqlite3_bind_double(stmt, (*at)++, *(const double *)p);
@@ -268,10 +363,7 @@ int fields_read(sqlite3_stmt *stmt, int *at, const struct field *f, void *object
 			continue;
 		}
 		if (f->kind == FIELD_NAME) {
-			const char *text = (const char *)sqlite3_column_text(stmt, column);
-			size_t length = text ? strnlen(text, f->limit - 1) : 0;
-			memcpy(p, text ? text : "", length);
-			((char *)p)[length] = '\0';
+			name_read(stmt, column, p, f->limit);
 			continue;
 		}
 		if (f->kind == FIELD_LIST) {

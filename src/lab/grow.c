@@ -11,6 +11,7 @@ const struct lab_growing lab_growing[LAB_GROWING] = {
 	[LAB_PROCESS] = { "process", "processes", 'p', process_fields },
 	[LAB_QUERY_EXECUTION] = { "query_execution", "query_executions", 'x',
 				  query_execution_fields },
+	[LAB_DUET_PART] = { "duet_part", "duet_parts", 'p', duet_part_fields },
 };
 
 /* The names of the columns, each between commas. */

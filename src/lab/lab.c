@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/invoker.h"
+#include "base/links.h"
 #include "base/text.h"
 #include "lab/sqlite.h"
 
@@ -70,22 +73,31 @@ int lab_fail(struct lab *lab, struct error *err, const char *doing)
 {
 	int code = sqlite3_errcode(lab->db) & 0xff;
 	const char *message = sqlite3_errmsg(lab->db);
-	int number = sqlite3_system_errno(lab->db);
+	/* after other errors it is still that of an earlier one */
+	bool by_system = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
+	int number = by_system ? sqlite3_system_errno(lab->db) : 0;
 	char shown[SHOWN];
 	text_display(lab->path, shown, sizeof shown);
-	lab->failure = code;
+	bool no_room = code == SQLITE_FULL || number == ENOSPC || number == EDQUOT;
+	lab->failure = no_room ? SQLITE_FULL : code;
 	if (lab->fresh)
 		doing = "make";
 	switch (code) {
 	case SQLITE_CORRUPT:
 		return lab_damaged(lab, err, message);
+	case SQLITE_INTERRUPT:
+		return lab_damaged(lab, err, "reading it takes longer than its size can explain");
 	case SQLITE_NOTADB:
 		return not_a_lab(lab, err, message);
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		error_set(err, EXIT_ENVIRONMENT,
-			  "cannot %s lab %s: another program has kept it locked for %d s", doing,
-			  shown, LAB_BUSY_MS / 1000);
+		if (lab->patience_ms < LAB_BUSY_MS)
+			error_set(err, EXIT_ENVIRONMENT,
+				  "cannot %s lab %s: another program has it locked", doing, shown);
+		else
+			error_set(err, EXIT_ENVIRONMENT,
+				  "cannot %s lab %s: another program has kept it locked for %d s",
+				  doing, shown, LAB_BUSY_MS / 1000);
 		/* whoever edits means a run of this lab */
 		return error_hint(err, lab->mode == LAB_EDIT
 					       ? "try again when it is done"
@@ -104,7 +116,7 @@ int lab_fail(struct lab *lab, struct error *err, const char *doing)
 		error_set(err, EXIT_ENVIRONMENT, "cannot %s lab %s: %s", doing, shown,
 			  code == SQLITE_READONLY ? "it may not be written"
 						  : system_reason(lab, message));
-		if (number == ENOSPC || number == EDQUOT)
+		if (no_room)
 			return error_hint(err, "make room, or use --lab FILE on another disk");
 		return error_hint(err, "check the permissions of the file and of its directory, "
 				       "or use --lab FILE");
@@ -123,10 +135,8 @@ static int lab_exec(struct lab *lab, const char *sql, const char *doing, struct 
 static int need_home(const struct invoker *who, struct error *err)
 {
 	struct stat st;
-	invoker_begin();
 	bool absent = stat(who->home, &st) ? errno == ENOENT || errno == ENOTDIR
 					   : !S_ISDIR(st.st_mode);
-	invoker_end();
 	if (!absent)
 		return 0;
 	char shown[SHOWN];
@@ -173,7 +183,7 @@ static int make_directories(const char *path, struct error *err)
 	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		int saved = mkdir(copy, 0700) ? errno : 0;
-		if (saved && saved != EEXIST && access(copy, F_OK)) {
+		if (saved && saved != EEXIST && faccessat(AT_FDCWD, copy, F_OK, AT_EACCESS)) {
 			char shown[SHOWN];
 			text_display(copy, shown, sizeof shown);
 			error_set(err, EXIT_ENVIRONMENT,
@@ -224,7 +234,8 @@ static int open_database(struct lab *lab, int flags, struct error *err)
 	free(name);
 	if (rc)
 		return lab_fail(lab, err, "open");
-	sqlite3_busy_timeout(lab->db, LAB_BUSY_MS);
+	lab_be_patient(lab, LAB_PATIENCE_NS);
+	lab_distrust(lab);
 	return 0;
 }
 
@@ -234,13 +245,12 @@ static uint32_t big_endian(const unsigned char *bytes)
 	       bytes[3];
 }
 
-/* Bytes in the file that SQLite keeps beside the lab, -1 when there is none. */
-static off_t beside_size(const struct lab *lab, const char *suffix)
+int64_t lab_beside_size(const struct lab *lab, const char *suffix)
 {
 	struct strbuf name = { 0 };
 	struct stat st;
 	strbuf_printf(&name, "%s%s", lab->path, suffix);
-	off_t size = stat(name.text, &st) ? -1 : st.st_size;
+	int64_t size = stat(name.text, &st) ? -1 : st.st_size;
 	strbuf_release(&name);
 	return size;
 }
@@ -270,6 +280,30 @@ static int missing(struct lab *lab, struct error *err)
 	return error_hint(
 		err, "'tare time', 'tare query' or whatever else measures makes it; --lab FILE "
 		     "chooses another");
+}
+
+/* SQLite follows every link, so a stranger's are refused before, and dangling ones: a lab would be
+ * made wherever they lead. */
+static int check_links(const struct lab *lab, struct error *err)
+{
+	struct invoker who;
+	SCOPED(found_release) struct found found;
+	struct stat st;
+	char shown[SHOWN];
+	invoker_get(&who);
+	text_display(lab->path, shown, sizeof shown);
+	int failed = links_follow(lab->path, who.present ? who.uid : geteuid(), &found);
+	if (failed && errno == ELOOP) {
+		error_set(err, EXIT_USAGE,
+			  "cannot open lab %s: a link on the way is another user's", shown);
+		return error_hint(err, "name the file itself with --lab FILE");
+	}
+	if (!failed && found.file < 0 &&
+	    fstatat(found.folder, found.name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		error_set(err, EXIT_USAGE, "cannot open lab %s: it is a link to nowhere", shown);
+		return error_hint(err, "remove the link, or make the file that it names");
+	}
+	return 0; /* opening it says what else is wrong */
 }
 
 /* Judges what is there before it is opened. */
@@ -324,6 +358,8 @@ int lab_apply_schema(sqlite3 *db, int from_version)
 	int rc = from_version ? 0 : sqlite3_exec(db, lab_schema_whole, NULL, NULL, NULL);
 	for (int v = from_version; v && v < lab_schema_version && !rc; v++)
 		rc = sqlite3_exec(db, lab_schema[v], NULL, NULL, NULL);
+	if (!rc && from_version && from_version < LAB_UTF8_FROM)
+		rc = lab_repair_names(db);
 	if (rc)
 		return rc;
 	snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
@@ -346,6 +382,11 @@ static int migrate(struct lab *lab, struct error *err)
 {
 	static const char doing[] = "bring up to date";
 	int version = 0;
+	sqlite3_stmt *stmt = NULL;
+	/* Takes effect when it is prepared. Executed, it would make a database of no program for
+	 * others to see. An older lab gets it when it is rewritten (space.c). */
+	sqlite3_prepare_v2(lab->db, "PRAGMA auto_vacuum = INCREMENTAL", -1, &stmt, NULL);
+	sqlite3_finalize(stmt);
 	if (lab_begin(lab, doing, err))
 		return -1;
 	int result = read_version(lab, &version, doing, err);
@@ -371,25 +412,44 @@ static int use_wal(struct lab *lab, struct error *err)
 	return 0;
 }
 
+/* A new file is there after a power cut only if its folder is on the disk, and so are those above
+ * it that may have been made with it. */
+static void sync_folders(const struct lab *lab)
+{
+	char *folder = xstrdup(lab->path), *slash;
+	for (int level = 0; level < 3 && (slash = strrchr(folder, '/')) && slash != folder;
+	     level++) {
+		*slash = '\0';
+		int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0) {
+			fsync(fd);
+			close(fd);
+		}
+	}
+	free(folder);
+}
+
 /* Settings of the connection. The first statement that reads also makes or opens -wal and -shm. */
 static int settle(struct lab *lab, struct error *err)
 {
 	int version = 0;
-	sqlite3_db_config(lab->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	/* Checkpoints wait for the disk, so they come at the end of a run rather than within it;
 	 * the limit bounds the -wal file of a very long one. */
 	if (lab_exec(lab,
 		     "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
-		     "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 8192;"
-		     "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON",
+		     "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8192;"
+		     "PRAGMA cell_size_check = ON",
 		     "open", err))
 		return -1;
+	lab->syncs = true;
 	if (read_version(lab, &version, "open", err))
 		return -1;
 	if (version > lab_schema_version)
 		return version_error(lab, version, err);
 	if (lab->mode == LAB_READ && version < LAB_READABLE_FROM)
 		return version_error(lab, version, err);
+	if (lab_check_schema(lab, err))
+		return -1;
 	if (lab->mode == LAB_READ)
 		return lab_stand_in(lab->db, version)
 			       ? lab_fail(lab, err, "open")
@@ -406,6 +466,8 @@ static int settle(struct lab *lab, struct error *err)
 		return -1;
 	if (use_wal(lab, err))
 		return -1;
+	if (lab->absent)
+		sync_folders(lab);
 	lab->fresh = false;
 	lab_mark_abandoned(lab);
 	return 0;
@@ -416,17 +478,20 @@ static void remove_empty(const struct lab *lab)
 {
 	struct stat st;
 	if (stat(lab->path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0 &&
-	    beside_size(lab, "-wal") < 0 && beside_size(lab, "-journal") < 0)
+	    lab_beside_size(lab, "-wal") < 0 && lab_beside_size(lab, "-journal") < 0)
 		unlink(lab->path);
 }
 
-/* A lab in WAL mode cannot be read where -shm cannot be made, unless SQLite is told that nobody
- * writes. Without a -wal file that is as good as certain. */
+/* A lab in WAL mode cannot be read where -shm cannot be made, as on a full disk, unless SQLite is
+ * told that nobody writes. Without a -wal file that is as good as certain. */
 static bool may_be_immutable(const struct lab *lab)
 {
 	int code = sqlite3_errcode(lab->db) & 0xff;
-	return lab->mode == LAB_READ && (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) &&
-	       beside_size(lab, "-wal") <= 0 && access(lab->path, R_OK) == 0;
+	return lab->mode == LAB_READ &&
+	       (code == SQLITE_CANTOPEN || code == SQLITE_READONLY ||
+		lab->failure == SQLITE_FULL) &&
+	       lab_beside_size(lab, "-wal") <= 0 &&
+	       faccessat(AT_FDCWD, lab->path, R_OK, AT_EACCESS) == 0;
 }
 
 static int open_here(struct lab *lab, struct error *err)
@@ -442,17 +507,23 @@ static int open_here(struct lab *lab, struct error *err)
 			       ? -1
 			       : 0;
 	}
-	if (lab->mode == LAB_WRITE && make_directories(lab->path, err))
+	if (check_links(lab, err) || (lab->mode == LAB_WRITE && make_directories(lab->path, err)) ||
+	    examine(lab, err))
 		return -1;
-	if (examine(lab, err))
-		return -1;
-	bool in_wal = beside_size(lab, "-wal") > 0;
+	bool in_wal = lab_beside_size(lab, "-wal") > 0;
 	int flags = SQLITE_OPEN_READWRITE | (lab->mode == LAB_WRITE ? SQLITE_OPEN_CREATE : 0);
 	int result = open_database(lab, flags, err);
 	if (!result && !lab->fresh)
 		result = check_header(lab, err);
 	if (!result)
 		result = settle(lab, err);
+	/* on a full disk there is no room for a -shm file, which who is alone does not need */
+	if (result && lab->db && lab->mode == LAB_EDIT && lab->failure == SQLITE_FULL) {
+		close_database(lab);
+		result = open_database(lab, flags, err) ||
+			 lab_exec(lab, "PRAGMA locking_mode = EXCLUSIVE", "open", err) ||
+			 settle(lab, err);
+	}
 	if (result && lab->db && may_be_immutable(lab)) {
 		close_database(lab);
 		result = open_database(lab, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
@@ -472,25 +543,43 @@ static int open_here(struct lab *lab, struct error *err)
 	return result;
 }
 
+/* Under sudo, what to do about a file or folder that is not the user's: an older tare may have made
+ * it as root. */
+static void hint_at_owner(const struct lab *lab, struct error *err)
+{
+	struct invoker who;
+	struct stat st;
+	invoker_get(&who);
+	FREED char *where = xstrdup(lab->path);
+	if (!who.present)
+		return;
+	if (lstat(where, &st)) {
+		char *slash = strrchr(where, '/');
+		if (!slash || (slash[slash == where] = '\0', lstat(where, &st)))
+			return;
+	}
+	if (st.st_uid == who.uid)
+		return;
+	char shown[SHOWN];
+	text_display(where, shown, sizeof shown);
+	error_hint(err, "%s may not: give it to them with 'chown %s: %s', or use --lab FILE",
+		   who.name, who.name, shown);
+}
+
 int lab_open(struct lab **out, const char *path, enum lab_mode mode, struct error *err)
 {
 	struct error local = ERROR_INIT;
 	struct lab *lab = xcalloc(1, sizeof *lab);
+	bool in_memory = path && strcmp(path, LAB_IN_MEMORY) == 0;
+	AS_USER(as); /* never root for another user, not even where that user may not */
 	lab->mode = mode;
-	lab->path = path && *path ? xstrdup(path) : default_path(mode, &local);
-	int result = lab->path ? 0 : -1;
+	int result = in_memory ? 0 : invoker_begin(&as, &local) || invoker_for_sqlite(&local);
 	if (!result) {
-		/* -wal and -shm are made here too: everything belongs to the invoker of sudo */
-		struct invoker who;
-		invoker_get(&who);
-		invoker_begin();
-		result = open_here(lab, &local);
-		invoker_end();
-		/* a lab of root's own, or where only root may write; SQLite gives the files beside
-		 * it to the owner of the lab */
-		if (result && who.present && local.code == EXIT_ENVIRONMENT)
-			result = open_here(lab, &local);
+		lab->path = path && *path ? xstrdup(path) : default_path(mode, &local);
+		result = lab->path ? open_here(lab, &local) : -1;
 	}
+	if (result && lab->path && local.code == EXIT_ENVIRONMENT)
+		hint_at_owner(lab, &local);
 	if (result) {
 		if (err)
 			*err = local;
@@ -513,12 +602,39 @@ void lab_close(struct lab *lab)
 	free(lab);
 }
 
+/* Where --lab says that the lab is, its folder must be there: a typing error must not make a lab
+ * that nobody finds again. Only the default place is made, which $TARE_LAB may set. */
+static int need_folder(const char *path, struct error *err)
+{
+	struct stat st;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	AS_USER(as);
+	if (!slash || slash == path)
+		return 0;
+	if (invoker_begin(&as, err))
+		return -1;
+	FREED char *folder = xstrndup(path, (size_t)(slash - path));
+	if (stat(folder, &st) == 0 || (errno != ENOENT && errno != ENOTDIR))
+		return 0; /* opening it says what else is wrong */
+	char shown[SHOWN], shown_folder[SHOWN];
+	text_display(path, shown, sizeof shown);
+	text_display(folder, shown_folder, sizeof shown_folder);
+	error_set(err, EXIT_USAGE, "cannot make lab %s: there is no folder %s", shown,
+		  shown_folder);
+	if (strstr(path, "://"))
+		return error_hint(err,
+				  "a lab is a file; 'tare query' takes addresses of databases");
+	return error_hint(err, "make the folder first, or check how it is spelled");
+}
+
 struct lab *lab_access_open(struct lab_access *a, struct error *err)
 {
 	static const enum lab_mode modes[] = {
 		[READS_LAB] = LAB_READ, [EDITS_LAB] = LAB_EDIT, [WRITES_LAB] = LAB_WRITE
 	};
 	assert(a->need == READS_LAB || a->need == EDITS_LAB || a->need == WRITES_LAB);
+	if (!a->open && a->need == WRITES_LAB && need_folder(a->file, err))
+		return NULL;
 	if (!a->open && lab_open(&a->open, a->file, modes[a->need], err))
 		return NULL;
 	return a->open;
@@ -530,10 +646,16 @@ void lab_access_close(struct lab_access *a)
 	a->open = NULL;
 }
 
+void lab_be_patient(struct lab *lab, uint64_t ns)
+{
+	lab->failure = 0;
+	lab->patience_ms = (int)(ns / 1000000);
+	sqlite3_busy_timeout(lab->db, lab->patience_ms);
+}
+
 void lab_waited(struct lab *lab, uint64_t ns)
 {
-	uint64_t ms = ns / 1000000;
-	sqlite3_busy_timeout(lab->db, ms < LAB_BUSY_MS ? LAB_BUSY_MS - (int)ms : 0);
+	lab_be_patient(lab, ns < LAB_PATIENCE_NS ? LAB_PATIENCE_NS - ns : 0);
 }
 
 const char *lab_path(const struct lab *lab)

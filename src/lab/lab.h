@@ -30,6 +30,9 @@ enum lab_mode {
 int lab_open(struct lab **out, const char *path, enum lab_mode mode, struct error *err);
 void lab_close(struct lab *lab);
 const char *lab_path(const struct lab *lab);
+/* Something in the file that is not tare's and is ignored because it is only read; NULL: nothing.
+ */
+const char *lab_stranger(const struct lab *lab);
 /* What a command does with its lab. */
 enum lab_need {
 	NO_LAB,
@@ -48,6 +51,14 @@ struct lab_access {
 struct lab *lab_access_open(struct lab_access *a, struct error *err); /* NULL: an error */
 /* Closes it before the command ends: before a fork, or before others are notified. */
 void lab_access_close(struct lab_access *a);
+/* How long to wait for other writers, as a rule. */
+#define LAB_PATIENCE_NS 5000000000u
+/* From now on; it also forgets what failed before. */
+void lab_be_patient(struct lab *lab, uint64_t ns);
+/* Whether what the last call failed for may pass by itself: another program has the lab locked, or
+ * the disk is full. words: what is in the way, "locked by PID 12 (python3)". */
+#define LAB_WORDS 96
+bool lab_hindered(const struct lab *lab, char words[LAB_WORDS]);
 /* The user has already waited this long, so waiting for other writers is shortened by as much. */
 void lab_waited(struct lab *lab, uint64_t ns);
 
@@ -308,6 +319,10 @@ int lab_change_tags(struct lab *lab, int64_t run, const char *add, const char *r
 		    struct error *err);
 /* Refuses a run that is going. Removing the last run of an invocation removes the invocation. */
 int lab_remove_run(struct lab *lab, int64_t run, struct error *err);
+/* Gives all unused room back to the disk. A lab of an older tare is rewritten, and others wait as
+ * long as that takes; from then on it shrinks in steps. */
+int lab_compact(struct lab *lab, struct error *err);
+int64_t lab_unused_bytes(struct lab *lab);
 
 /* ---- for readers while others write ---- */
 

@@ -19,7 +19,17 @@ const struct lab_table noise_tables[NOISE_TABLES] = {
 			    "run, position, version, events, names, lost, data", NULL },
 	[NOISE_SHARE] = { "noise_share", noise_share_fields, "id", NULL },
 	[NOISE_LENGTH] = { "noise_length", noise_length_fields, "id", NULL },
+	[NOISE_SPEED] = { "noise_speed", noise_speed_fields, "run, cpu, position", NULL },
 };
+
+/* Made when a run of noise is next stored, as columns are that a newer tare adds (grow.c). */
+static const char make_speeds[] = "CREATE TABLE IF NOT EXISTS noise_speed ("
+				  "run INTEGER NOT NULL REFERENCES noise (run) ON DELETE CASCADE, "
+				  "cpu INTEGER NOT NULL, position INTEGER NOT NULL, "
+				  "begin_ns INTEGER NOT NULL, length_ns INTEGER NOT NULL, "
+				  "probes INTEGER NOT NULL, left_out INTEGER NOT NULL, "
+				  "chain_ns REAL, ports_ns REAL, turns_ns REAL, loads_ns REAL, "
+				  "PRIMARY KEY (run, cpu, position)) STRICT, WITHOUT ROWID";
 
 /* The numbers in the schema. */
 _Static_assert(NOISE_SOURCES_MAX + NOISE_CLASSES <= NOISE_OWNER_LIMIT, "room for a source");
@@ -122,6 +132,9 @@ static int add_cpu(struct writer *w, size_t cpu, const struct noise_cpu *c)
 	for (size_t i = 0; i < c->untold.count; i++)
 		if (add_row(w, NOISE_VECTOR, &c->untold.items[i], cpu, i))
 			return -1;
+	for (size_t i = 0; i < c->speeds.count; i++)
+		if (add_row(w, NOISE_SPEED, &c->speeds.items[i], cpu, i))
+			return -1;
 	return 0;
 }
 
@@ -161,7 +174,8 @@ static bool has_room(int64_t run, const struct noise *n)
 	bool fits = run < NOISE_RUN_LIMIT && n->cpus.count <= NOISE_CPU_LIMIT &&
 		    n->parts.count <= NOISE_PARTS_MAX;
 	for (size_t i = 0; fits && i < n->cpus.count; i++)
-		fits = n->cpus.items[i].sources.count <= NOISE_SOURCES_MAX + NOISE_CLASSES &&
+		fits = n->cpus.items[i].speeds.count <= NOISE_SPEED_POINTS_MAX &&
+		       n->cpus.items[i].sources.count <= NOISE_SOURCES_MAX + NOISE_CLASSES &&
 		       n->cpus.items[i].combinations.count <= NOISE_COMBINATIONS_MAX + 1;
 	for (size_t i = 0; fits && i < n->parts.count; i++) {
 		const struct noise_part *p = &n->parts.items[i];
@@ -191,6 +205,7 @@ int lab_put_noise(struct lab *lab, int64_t run, const struct noise *n, struct er
 	int result =
 		lab_need_noise(lab, run, err) ||
 		lab_change(lab, "DELETE FROM noise WHERE run = ?", ARGS(NUM(run)), storing, err) ||
+		lab_change(lab, make_speeds, NULL, storing, err) ||
 		lab_prepare_inserts(lab, noise_tables, NOISE_TABLES, w.stmts, storing, err) ||
 		add_all(&w, n);
 	for (int t = 0; t < NOISE_TABLES; t++)

@@ -22,6 +22,7 @@ union row {
 	struct noise_worst longest;
 	struct noise_share share;
 	struct noise_length_row length;
+	struct noise_speed_point speed;
 };
 
 /* NULL: there is no such source or combination. */
@@ -85,6 +86,11 @@ static bool take_of_cpu(struct noise_cpu *c, enum noise_table t, const union row
 		if (position != c->untold.count)
 			return false;
 		array_push(&c->untold, row->vector);
+		return true;
+	case NOISE_SPEED:
+		if (position != c->speeds.count || position >= NOISE_SPEED_POINTS_MAX)
+			return false;
+		array_push(&c->speeds, row->speed);
 		return true;
 	default: /* NOISE_LENGTH */
 		h = histogram_of(c, id);
@@ -177,8 +183,14 @@ int lab_get_noise(struct lab *lab, int64_t run, struct noise *into, struct error
 	bool alone; /* a run that is going is stored again and again */
 	if (lab_begin_reading(lab, &alone, err))
 		return -1;
-	int result = lab_need_noise(lab, run, err);
+	int64_t speeds = 0;
+	int result = lab_need_noise(lab, run, err) ||
+		     lab_number(lab,
+				"SELECT count(*) FROM sqlite_schema WHERE name = 'noise_speed'",
+				NULL, &speeds, err);
 	for (int t = 0; t < NOISE_TABLES && !result; t++) {
+		if (t == NOISE_SPEED && !speeds)
+			break;
 		result = read_table(&r, (enum noise_table)t, run);
 		if (!result && !r.found) {
 			error_set(err, EXIT_USAGE, "nothing of run %" PRId64 " was stored", run);

@@ -16,6 +16,7 @@ enum noise_table {
 	NOISE_LONGEST,
 	NOISE_SHARE,
 	NOISE_LENGTH,
+	NOISE_SPEED, /* older labs lack it */
 	NOISE_TABLES
 };
 

@@ -1,13 +1,16 @@
-/* Who made a run or a watch, so that it is known whether it may still be going. */
+/* Who made a run or a watch, so that it is known whether it may still be going; and who has the lab
+ * locked. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "lab/sqlite.h"
 
 /* Field 22 of /proc/PID/stat; -1 when there is no such process or it cannot be seen; 0, which no
@@ -119,4 +122,55 @@ void lab_mark_abandoned(struct lab *lab)
 	     "UPDATE run SET status = 2 WHERE id = ? AND status = 0");
 	mark(lab, "SELECT id, " LAB_OWNER " FROM watch WHERE status = 0",
 	     "UPDATE watch SET status = 2 WHERE id = ? AND status = 0");
+}
+
+/* The bytes that SQLite locks for writing (its os_unix.c): of the -shm file in WAL mode, and of the
+ * lab itself with a rollback journal. */
+#define WAL_WRITE_BYTE 120
+#define RESERVED_BYTE 0x40000001
+
+/* Who has this byte of a file locked for writing, by /proc/locks; 0: it is not known. Asking the
+ * file itself would mean to open it, and closing it would drop SQLite's own locks. */
+static long locker(const char *path, unsigned long long byte)
+{
+	struct stat st;
+	long found = 0;
+	FILE *locks = stat(path, &st) ? NULL : fopen("/proc/locks", "re");
+	char line[256];
+	while (locks && !found && fgets(line, sizeof line, locks)) {
+		long pid;
+		unsigned long long inode, from, to;
+		if (sscanf(line, "%*s POSIX %*s WRITE %ld %*x:%*x:%llu %llu %llu", &pid, &inode,
+			   &from, &to) == 4 &&
+		    inode == st.st_ino && from <= byte && byte <= to && pid > 0 && pid != getpid())
+			found = pid;
+	}
+	if (locks)
+		fclose(locks);
+	return found;
+}
+
+bool lab_hindered(const struct lab *lab, char words[LAB_WORDS])
+{
+	if (lab->failure == SQLITE_FULL) {
+		snprintf(words, LAB_WORDS, "the disk is full");
+		return true;
+	}
+	if (lab->failure != SQLITE_BUSY && lab->failure != SQLITE_LOCKED)
+		return false;
+	struct strbuf path = { 0 };
+	char name[64];
+	strbuf_printf(&path, "%s-shm", lab->path);
+	long pid = locker(path.text, WAL_WRITE_BYTE);
+	strbuf_release(&path);
+	pid = pid ? pid : locker(lab->path, RESERVED_BYTE);
+	snprintf(name, sizeof name, "/proc/%ld/comm", pid);
+	char *comm = pid ? file_read_line(name) : NULL;
+	text_display(comm ? comm : "", name, sizeof name);
+	if (comm)
+		snprintf(words, LAB_WORDS, "locked by PID %ld (%.40s)", pid, name);
+	else
+		snprintf(words, LAB_WORDS, "locked by another program");
+	free(comm);
+	return true;
 }

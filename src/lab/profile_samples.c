@@ -12,7 +12,8 @@ _Static_assert(OBJECT_FILE == 0 && OBJECT_KERNEL == 1 && OBJECT_MODULE == 2, "")
 _Static_assert(OBJECT_VDSO == 3 && OBJECT_JIT == 4 && OBJECT_MEMORY == 5, "");
 _Static_assert(OBJECT_UNKNOWN == 6 && OBJECT_KINDS == 7, "");
 _Static_assert(STACK_LEAF == 0 && STACK_COMPLETE == 1 && STACK_LIMIT == 2, "");
-_Static_assert(STACK_BROKEN == 3 && STACK_ENDS == 4, "");
+_Static_assert(STACK_BROKEN == 3 && STACK_NO_ROOM == 4 && STACK_ELIDED == 5, "");
+_Static_assert(STACK_ENDS == 6, "");
 
 /* ---- statements ---- */
 

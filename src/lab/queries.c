@@ -164,7 +164,7 @@ int lab_add_query_execution(struct lab *lab, int64_t run, uint32_t query, uint64
 			    struct error *err)
 {
 	int64_t at = 0, last = 0;
-	if (lab_begin(lab, storing, err))
+	if (lab_begin_often(lab, storing, err))
 		return -1;
 	int result = lab_find_query_at(lab, run, query, cardinality, &at, err);
 	if (!result && raw) {

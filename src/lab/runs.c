@@ -478,18 +478,7 @@ int lab_change_tags(struct lab *lab, int64_t run, const char *add, const char *r
 	return result;
 }
 
-void lab_give_space_back(struct lab *lab)
-{
-	int64_t worth_it = 0;
-	lab_number(lab,
-		   "SELECT f.freelist_count * 2 > p.page_count"
-		   " FROM pragma_freelist_count f, pragma_page_count p",
-		   NULL, &worth_it, NULL);
-	if (worth_it)
-		sqlite3_exec(lab->db, "VACUUM", NULL, NULL, NULL);
-}
-
-int lab_remove_run(struct lab *lab, int64_t id, struct error *err)
+static int remove_run(struct lab *lab, int64_t id, struct error *err)
 {
 	static const char doing[] = "remove the run from";
 	static const char *const steps[] = {
@@ -508,12 +497,32 @@ int lab_remove_run(struct lab *lab, int64_t id, struct error *err)
 		result = refuse_going(&run, err);
 	for (size_t i = 0; i < sizeof steps / sizeof *steps && !result; i++)
 		result = lab_change(lab, steps[i], ARGS(NUM(id), NUM(run.invocation)), doing, err);
-	result = lab_finish(lab, result, doing, err);
+	run_release(&run);
+	return lab_finish(lab, result, doing, err);
+}
+
+int lab_remove_run(struct lab *lab, int64_t id, struct error *err)
+{
+	lab->failure = 0;
+	int result = remove_run(lab, id, err);
+	/* what is removed makes room for noting that the rest is */
+	bool in_part = false;
+	while (result && lab->failure == SQLITE_FULL && lab_make_room(lab, id)) {
+		in_part = true;
+		lab->failure = 0;
+		result = remove_run(lab, id, err);
+	}
+	if (result && lab->failure == SQLITE_FULL && lab_begin_in_place(lab)) {
+		lab->failure = 0;
+		result = remove_run(lab, id, err); /* little is left of it */
+		lab_end_in_place(lab);
+	}
+	if (result && in_part)
+		error_hint(err, "a part of it is gone: make room, and remove it once more");
 	if (!result) {
 		lab_forget_profile(lab);
 		lab_give_space_back(lab);
 	}
-	run_release(&run);
 	return result;
 }
 

@@ -20,8 +20,8 @@ static const char make_table[] = "CREATE TABLE IF NOT EXISTS speed_best ("
 static const char best_of_run[] =
 	"INSERT INTO speed_best (identity, kind, ns, run, at_ns) "
 	"SELECT ?1, ?2, speed_%1$s_ns, ?3, ?4 FROM execution WHERE run = ?3 AND NOT warmup "
-	"AND speed_probes >= 20 AND speed_%1$s_ns > 0 ORDER BY speed_%1$s_ns LIMIT 1 OFFSET "
-	"(SELECT count(*) / 20 FROM execution WHERE run = ?3 AND NOT warmup AND speed_probes >= 20) "
+	"AND speed_probes >= 10 AND speed_%1$s_ns > 0 ORDER BY speed_%1$s_ns LIMIT 1 OFFSET "
+	"(SELECT count(*) / 20 FROM execution WHERE run = ?3 AND NOT warmup AND speed_probes >= 10) "
 	"ON CONFLICT (identity, kind) DO UPDATE SET ns = excluded.ns, run = excluded.run, "
 	"at_ns = excluded.at_ns WHERE excluded.ns < ns";
 

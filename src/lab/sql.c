@@ -135,6 +135,7 @@ int lab_sql(struct lab *lab, const char *statement, lab_row_fn row, void *contex
 	const char *tail = "";
 	int result = 0;
 	sqlite3_set_authorizer(lab->db, authorize, NULL);
+	lab->unlimited = true;
 	if (sqlite3_prepare_v2(lab->db, statement, -1, &stmt, &tail)) {
 		result = sql_fail(lab, err);
 	} else if (!stmt) {
@@ -150,6 +151,7 @@ int lab_sql(struct lab *lab, const char *statement, lab_row_fn row, void *contex
 	}
 	sqlite3_finalize(stmt);
 	sqlite3_set_authorizer(lab->db, NULL, NULL);
+	lab->unlimited = false;
 	return result;
 }
 

@@ -9,7 +9,7 @@
 #include "lab/lab.h"
 
 #define LAB_APPLICATION_ID 0x74617265 /* "tare" */
-#define LAB_BUSY_MS 5000	      /* how long to wait for others */
+#define LAB_BUSY_MS (int)(LAB_PATIENCE_NS / 1000000)
 
 /* schema/NNN.sql in order; user_version counts how many were applied. */
 extern const char *const lab_schema[];
@@ -18,6 +18,7 @@ extern const int lab_schema_version;
 extern const char *const lab_schema_whole;
 
 /* How many tables a ledger takes (ledger.c). */
+#define LAB_EXECUTION_TABLES 3
 #define LAB_LEDGER_PARTS 6
 
 /* How many tables executions of queries take (queries.c). */
@@ -30,15 +31,30 @@ struct lab {
 	char *path;
 	enum lab_mode mode;
 	bool absent, fresh; /* there was no file; it contains no lab yet */
-	int failure;	    /* the last SQLite error that was reported */
+	int failure;	    /* the last SQLite error that was reported; SQLITE_FULL: no room */
+	int patience_ms;    /* how long a statement waits for other writers */
+	bool syncs;	    /* PRAGMA synchronous is FULL, which is its default */
+	uint64_t synced_ns; /* when a commit last waited for the disk */
+	char stranger[100]; /* something in the file that is not tare's; "": none */
+	int64_t steps;	    /* of the statement at work, in lab_distrust()'s unit */
+	bool unlimited;	    /* the user's own statement may take as long as it takes */
 	/* kept prepared: an execution of a 1 ms program must not pay for parsing SQL */
 	sqlite3_stmt *begin, *commit;
-	sqlite3_stmt *add_execution[2]; /* and its processes */
+	sqlite3_stmt *add_execution[LAB_EXECUTION_TABLES]; /* its processes and counters */
 	sqlite3_stmt *add_ledger[LAB_LEDGER_PARTS], *add_trace;
 	sqlite3_stmt *queries[LAB_QUERY_TABLES], *find_query_at, *last_number;
 	sqlite3_stmt *duets[LAB_DUET_TABLES];
 	struct profile_store *profile; /* profile_rows.h; NULL: no slice was stored or read yet */
 };
+
+/* trust.c: bounds what a file may cost and do; to be called before its first statement. Fails if it
+ * has anything that is not tare's, unless that can be ignored because it is only read. */
+void lab_distrust(struct lab *lab);
+int lab_check_schema(struct lab *lab, struct error *err);
+/* Whether it took more to get here than a file of this size can have. */
+bool lab_has_too_many_rows(struct lab *lab, sqlite3_stmt *stmt);
+/* Bytes in the file that SQLite keeps beside the lab, -1 if there is none. */
+int64_t lab_beside_size(const struct lab *lab, const char *suffix);
 
 /* Turns the last SQLite error into ours: "cannot DOING in lab PATH: ...", with code and hint. */
 int lab_fail(struct lab *lab, struct error *err, const char *doing);
@@ -94,7 +110,12 @@ int lab_number(struct lab *lab, const char *sql, const struct arg *args, int64_t
 bool lab_row(struct lab *lab, sqlite3_stmt *stmt, const char *doing, int *result,
 	     struct error *err);
 
+/* What is committed is on the disk. */
 int lab_begin(struct lab *lab, const char *doing, struct error *err);
+/* For what comes many times a second: the disk is waited for once in LAB_SYNC_NS, and by the next
+ * lab_begin(). Decision 042 has the cost of either. */
+#define LAB_SYNC_NS 1000000000u
+int lab_begin_often(struct lab *lab, const char *doing, struct error *err);
 int lab_commit(struct lab *lab, const char *doing, struct error *err);
 void lab_rollback(struct lab *lab); /* leaves no open transaction in any case */
 /* Commits unless the result is a failure, and leaves no transaction open. Returns 0 or -1. */
@@ -156,8 +177,18 @@ void lab_add_owner_gone(struct lab *lab);
  * if it may not write. */
 void lab_mark_abandoned(struct lab *lab);
 
-/* Shrinks the file if most of its pages are unused. Otherwise they stay, to be used again. */
+/* Shrinks the file if most of its pages are unused, in steps that let others write between them.
+ * Otherwise they stay, to be used again; so do those of a large lab of an older tare, which could
+ * only be rewritten as a whole. */
 void lab_give_space_back(struct lab *lab);
+/* On a full disk: removes a little of the run in place, so that the rest can be removed with a
+ * journal. False: nothing is left to remove so, or others have the lab open. */
+bool lab_make_room(struct lab *lab, int64_t run);
+/* Between these two the lab is changed in place, with the journal, for which the disk has no room,
+ * in memory: whoever is killed in the middle of that damages it. The lab is this process's alone
+ * from then on. False: others have it open. */
+bool lab_begin_in_place(struct lab *lab);
+void lab_end_in_place(struct lab *lab);
 
 /* Maps a struct to columns by its table of fields (record/field.h), so that writing and reading
  * cannot disagree. Appends column names separated by ", ": all of them for writing, without *_text
@@ -178,8 +209,10 @@ struct lab_growing {
 	char alias; /* of the table in the view */
 	const struct field *fields;
 };
-enum { LAB_EXECUTION, LAB_PROCESS, LAB_QUERY_EXECUTION, LAB_GROWING };
+enum { LAB_EXECUTION, LAB_PROCESS, LAB_QUERY_EXECUTION, LAB_DUET_PART, LAB_GROWING };
 extern const struct lab_growing lab_growing[LAB_GROWING];
+/* The oldest version whose names are repaired. */
+#define LAB_UTF8_FROM 10
 /* The oldest version that can be read as it is. */
 #define LAB_READABLE_FROM 7
 /* For a reader of an older lab, which must not change it: gives the connection the tables that
@@ -212,6 +245,12 @@ int lab_vselect(struct lab *lab, sqlite3_stmt **out, const char *columns, const 
 		struct error *err, const char *format, va_list ap)
 	__attribute__((format(printf, 6, 0)));
 
+/* A name of any bytes as UTF-8 (fields.c says how), since other programs cannot read a text that is
+ * none. The bound one must live as long as the statement uses it; NULL for NULL. */
+void name_bind(sqlite3_stmt *stmt, int at, const char *name, size_t length);
+void name_read(sqlite3_stmt *stmt, int column, char *name, size_t size);
+/* Stores the texts of an older lab so. */
+int lab_repair_names(sqlite3 *db);
 /* Binds the bytes as a blob and, if they are not UTF-8, the repaired text; NULLs for NULL. */
 void raw_bind(sqlite3_stmt *stmt, int *at, const char *bytes);
 char *raw_read(sqlite3_stmt *stmt, int column); /* NULL for NULL; the caller frees it */

@@ -1,4 +1,4 @@
-#include "measure/duet.h"
+#include "measure/duet_conduct.h"
 
 #include <math.h>
 #include <poll.h>
@@ -7,63 +7,20 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/cpus.h"
 #include "base/interrupt.h"
-#include "base/strbuf.h"
-#include "measure/seat.h"
-#include "measure/turns.h"
 
-/* Below this share of its time on a CPU, a command is judged by the time that it takes in all. */
-#define WAITING 0.5
-/* Above this, it uses more than one CPU at once. */
-#define PARALLEL 1.2
 /* A side that takes at most this share of the other's CPU time is started again when it ends. */
 #define REPEATED_BELOW 0.9
 #define FIRST_LOOK 6 /* the first of them is a warm-up */
 /* An execution may take this many times the longest one so far. */
 #define PATIENCE 4
 
-struct place { /* one of the two at work in a pair */
-	struct seat *seat;
-	size_t side;
-	bool running;
-	uint32_t repeat, first_ended; /* first_ended: its repeat 0 is over */
-	uint64_t had_ns;	      /* turns before it began */
-	uint64_t used_ns; /* when the other's first execution ended; ABSENT_NS: not asked */
-	uint64_t padding;
-	uint32_t order;
-	ARRAY(struct duet_part) parts;
-};
-
-struct alone {	       /* the most that was seen of a side alone */
-	double active; /* the share of its time in which it ran or wanted to */
-	double cpus;   /* that it would have used at once */
-};
-
-struct conduct {
-	const struct duet_plan *p;
-	struct duet *d;
-	const struct duet_events *events;
-	struct place place[2];
-	struct launcher *hooks;
-	struct turns *turns;
-	struct alone *alone; /* by side */
-	double *ratio; /* by side: its CPU time over the reference's in its last pair; 0: none yet
-			*/
-	cpu_set_t usable, shared;
-	uint64_t begin_ns, longest_ns, random, looked_at;
-	uint64_t round_ns; /* how long the last round of pairs took */
-	uint32_t pairs;
-	size_t failed_side;
-	bool has_hooks, done, ledger;
-};
-
 static const struct plan_item *item_of(const struct conduct *c, size_t side)
 {
 	return &c->p->plan->items[side];
 }
 
-static bool is_over(const struct conduct *c)
+bool conduct_is_over(const struct conduct *c)
 {
 	return clock_monotonic_ns() - c->begin_ns >= c->d->max_time_ns;
 }
@@ -106,30 +63,6 @@ static int start_part(struct conduct *c, struct place *at, const cpu_set_t *cpus
 	return 0;
 }
 
-static int check_outcome(const struct conduct *c, const struct seat_report *r, size_t side,
-			 struct error *err)
-{
-	const struct plan *plan = c->p->plan;
-	const struct execution x = { .outcome = r->outcome, .status = r->status };
-	if (execution_succeeded(&x, plan->expected_codes, plan->expected_count) ||
-	    (plan->ignore_failure && r->outcome != OUTCOME_TIMED_OUT))
-		return 0;
-	const char *name = c->d->sides.items[side].name;
-	if (r->outcome == OUTCOME_TIMED_OUT) {
-		error_set(err, EXIT_SUBJECT, "'%.100s' did not end in time and was ended", name);
-		return error_hint(err, plan->execute.time_limit_ns
-					       ? "raise --time-limit if it may take longer"
-					       : "raise --max-time if it may take longer");
-	}
-	if (r->outcome == OUTCOME_SIGNALLED)
-		error_set(err, EXIT_SUBJECT, "'%.100s' was killed by signal %d (%s)", name,
-			  r->status, strsignal(r->status));
-	else
-		error_set(err, EXIT_SUBJECT, "'%.100s' ended with exit code %d", name, r->status);
-	return error_hint(
-		err, "--ignore-failure measures it all the same; --show-output shows what it says");
-}
-
 /* Takes the report of an end. */
 static int end_part(struct conduct *c, struct place *at, const struct seat_report *r,
 		    struct error *err)
@@ -149,7 +82,9 @@ static int end_part(struct conduct *c, struct place *at, const struct seat_repor
 				  .turn_ns = ABSENT_NS,
 				  .overlap = 1,
 				  .switches = r->switches,
-				  .padding = at->padding };
+				  .padding = at->padding,
+				  .instructions = r->instructions,
+				  .cycles = r->cycles };
 	memcpy(part.pt_ns, r->pt_ns, sizeof part.pt_ns);
 	if (c->turns && c->d->way == DUET_FREEZER)
 		part.turn_ns = turns_had_ns(c->turns, subject) - at->had_ns;
@@ -157,23 +92,24 @@ static int end_part(struct conduct *c, struct place *at, const struct seat_repor
 		c->longest_ns = r->et_ns;
 	array_push(&at->parts, part);
 	c->failed_side = at->side;
-	return check_outcome(c, r, at->side, err);
+	return plan_check_outcome(c->p->plan, c->d->sides.items[at->side].name, r->outcome,
+				  r->status, err);
 }
 
-static void keep_parts(struct conduct *c, size_t *added)
+size_t conduct_keep_parts(struct conduct *c)
 {
-	*added = 0;
+	size_t before = c->d->parts.count;
 	for (int i = 0; i < 2; i++) {
 		struct place *at = &c->place[i];
-		for (size_t k = 0; k < at->parts.count; k++, ++*added)
+		for (size_t k = 0; k < at->parts.count; k++)
 			array_push(&c->d->parts, at->parts.items[k]);
 		at->parts.count = 0;
 	}
+	return c->d->parts.count - before;
 }
 
-/* One execution by itself, from start to end. cpus NULL: as the command is launched. */
-static int execute_alone(struct conduct *c, struct place *at, size_t side, const cpu_set_t *cpus,
-			 struct seat_report *r, struct error *err)
+int conduct_execute(struct conduct *c, struct place *at, size_t side, const cpu_set_t *cpus,
+		    struct seat_report *r, struct error *err)
 {
 	at->side = side;
 	at->repeat = 0;
@@ -281,9 +217,16 @@ static int attend(struct conduct *c, struct error *err)
 	return 0;
 }
 
-static int run_together(struct conduct *c, int first, struct error *err)
+/* Both at once, on the CPUs that they share. */
+static int run_shared(struct conduct *c, int first, struct error *err)
 {
+	const struct plan *plan = c->p->plan;
 	struct place *order[2] = { &c->place[first], &c->place[!first] };
+	const long iteration = (long)c->pairs - 1;
+	for (int i = 0; i < 2; i++)
+		if (plan_hook(plan, c->hooks, item_of(c, order[i]->side)->prepare, "--prepare",
+			      iteration, err))
+			return -1;
 	for (int i = 0; i < 2; i++)
 		if (start_part(c, order[i], &c->shared, err))
 			return -1;
@@ -292,17 +235,31 @@ static int run_together(struct conduct *c, int first, struct error *err)
 		seat_go(order[i]->seat);
 	int failed = attend(c, err);
 	turns_end(c->turns);
+	for (int i = 0; i < 2 && !failed; i++)
+		failed = plan_hook(plan, c->hooks, item_of(c, c->place[i].side)->conclude,
+				   "--conclude", iteration, err);
 	return failed;
+}
+
+/* One after the other. */
+static int run_whole(struct conduct *c, int first, struct error *err)
+{
+	struct place *order[2] = { &c->place[first], &c->place[!first] };
+	for (int i = 0; i < 2; i++) {
+		struct seat_report r;
+		if (conduct_execute(c, order[i], order[i]->side, c->p->cpus, &r, err))
+			return -1;
+		order[i]->parts.items[0].overlap = NAN;
+	}
+	return 0;
 }
 
 static int run_pair(struct conduct *c, size_t side, bool warmup, struct error *err)
 {
-	const struct plan *plan = c->p->plan;
+	const bool whole = c->d->way == DUET_WHOLE;
 	c->pairs++;
 	/* whole executions: A B, then B A, so that a drift favours neither */
-	int first = c->d->way == DUET_WHOLE ? (int)(c->pairs & 1)
-					    : (int)(plan_random(&c->random) >> 63);
-	int failed = 0;
+	int first = whole ? (int)(c->pairs & 1) : (int)(plan_random(&c->random) >> 63);
 	for (int i = 0; i < 2; i++) {
 		struct place *at = &c->place[i];
 		at->side = i ? side : 0;
@@ -310,193 +267,13 @@ static int run_pair(struct conduct *c, size_t side, bool warmup, struct error *e
 		at->order = (uint32_t)(i != first);
 		at->parts.count = 0;
 	}
-	for (int i = 0; i < 2 && !failed; i++) {
-		struct place *at = &c->place[i ? !first : first];
-		struct seat_report r;
-		if (c->d->way == DUET_WHOLE)
-			failed = execute_alone(c, at, at->side, c->p->cpus, &r, err);
-		else
-			failed = plan_hook(plan, c->hooks, item_of(c, at->side)->prepare,
-					   "--prepare", (long)c->pairs - 1, err);
-	}
-	if (!failed && c->d->way != DUET_WHOLE)
-		failed = run_together(c, first, err);
-	for (int i = 0; i < 2 && !failed && c->d->way != DUET_WHOLE; i++)
-		failed = plan_hook(plan, c->hooks, item_of(c, c->place[i].side)->conclude,
-				   "--conclude", (long)c->pairs - 1, err);
-	if (failed)
+	if (whole ? run_whole(c, first, err) : run_shared(c, first, err))
 		return -1;
 	for (int i = 0; i < 2; i++)
-		for (size_t k = 0; k < c->place[i].parts.count; k++) {
-			struct duet_part *part = &c->place[i].parts.items[k];
+		array_each(part, &c->place[i].parts)
 			part->warmup = warmup;
-			if (c->d->way == DUET_WHOLE)
-				part->overlap = NAN;
-		}
-	size_t added;
 	note_ratio(c);
-	keep_parts(c, &added);
-	return c->events->added(c->events->context, c->d, added, err);
-}
-
-/* ---- what they do alone, and what follows from it ---- */
-
-static int run_alone_first(struct conduct *c, struct error *err)
-{
-	/* without a ledger, waiting for a CPU looks like waiting for a disk: look more often */
-	uint32_t least = c->ledger ? 1 : 3, turns = c->p->plan->warmup;
-	turns = turns > least ? turns : least;
-	for (size_t side = 0; side < c->p->plan->count; side++) {
-		c->failed_side = side;
-		if (plan_hook(c->p->plan, c->hooks, item_of(c, side)->setup, "--setup", -1, err))
-			return -1;
-		struct place *at = &c->place[side > 0];
-		for (uint32_t i = 0; i < turns; i++) {
-			struct seat_report r;
-			c->events->progress(c->events->context, 0,
-					    clock_monotonic_ns() - c->begin_ns);
-			if (execute_alone(c, at, side, c->p->cpus, &r, err))
-				return -1;
-			at->parts.items[at->parts.count - 1].warmup = true;
-			struct alone *a = &c->alone[side];
-			bool known = r.active_ns != ABSENT_NS && r.active_ns && r.et_ns;
-			a->active = known ? fmax(a->active, (double)r.active_ns / (double)r.et_ns)
-					  : 1;
-			a->cpus = known ? fmax(a->cpus, (double)r.demand_ns / (double)r.active_ns)
-					: 1;
-		}
-		for (size_t k = 0; k < at->parts.count; k++)
-			array_push(&c->d->parts, at->parts.items[k]);
-		at->parts.count = 0;
-	}
-	return 0;
-}
-
-/* What sharing costs is seen by executions alone, now and then. */
-static int run_alone_again(struct conduct *c, struct error *err)
-{
-	uint32_t pairs = c->pairs, round = pairs / (uint32_t)(c->d->sides.count - 1);
-	bool due = round == 6 || round == 12 || round == 24 || round == 48 ||
-		   (round && round % 96 == 0);
-	if (!due || c->d->way == DUET_WHOLE || pairs % (c->d->sides.count - 1) || is_over(c))
-		return 0;
-	c->pairs = 0; /* alone */
-	int failed = 0;
-	size_t added = 0;
-	for (size_t side = 0; side < c->d->sides.count && !failed; side++) {
-		struct seat_report r;
-		failed = execute_alone(c, &c->place[side > 0], side, &c->shared, &r, err);
-	}
-	c->pairs = pairs;
-	if (failed)
-		return -1;
-	keep_parts(c, &added);
-	return c->events->added(c->events->context, c->d, added, err);
-}
-
-__attribute__((format(printf, 2, 3))) static void say(char **into, const char *fmt, ...)
-{
-	va_list ap;
-	struct strbuf text = { 0 };
-	if (*into)
-		strbuf_printf(&text, "%s. ", *into);
-	va_start(ap, fmt);
-	strbuf_vprintf(&text, fmt, ap);
-	va_end(ap);
-	free(*into);
-	*into = strbuf_detach(&text);
-}
-
-static void choose_way(struct conduct *c)
-{
-	struct duet *d = c->d;
-	const char *waits = NULL, *parallel = NULL;
-	double share = 1, cpus = 1;
-	for (size_t i = 0; i < d->sides.count; i++) {
-		const struct alone *a = &c->alone[i];
-		if (a->active < WAITING && a->active < share) {
-			share = a->active;
-			waits = d->sides.items[i].name;
-		}
-		if (a->cpus > PARALLEL && a->cpus > cpus) {
-			cpus = a->cpus;
-			parallel = d->sides.items[i].name;
-		}
-	}
-	if (c->p->way != DUET_WAYS) {
-		d->way = c->p->way;
-		say(&d->why, "as asked");
-	} else if (waits) {
-		d->way = DUET_WHOLE;
-		say(&d->why, "'%.60s' waits %.0f %% of its time", waits, 100 * (1 - share));
-	} else if (parallel && CPU_COUNT(&c->usable) > 1) {
-		d->way = DUET_FREEZER;
-		say(&d->why, "'%.60s' uses %.1f CPUs at once", parallel, cpus);
-	} else {
-		d->way = DUET_SCHEDULER;
-		say(&d->why, parallel ? "there is one CPU only" : "each uses one CPU at a time");
-	}
-}
-
-static void name_cpus(struct conduct *c)
-{
-	uint32_t list[CPU_SETSIZE];
-	size_t count = 0;
-	struct strbuf text = { 0 };
-	for (uint32_t i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, &c->shared))
-			list[count++] = i;
-	cpus_text(list, count, &text);
-	c->d->cpus = strbuf_detach(&text);
-}
-
-/* tare itself keeps off the CPU that is shared, if there is another. */
-static void keep_off(struct conduct *c)
-{
-	cpu_set_t rest = c->usable;
-	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, &c->shared))
-			CPU_CLR(i, &rest);
-	if (CPU_COUNT(&rest))
-		sched_setaffinity(0, sizeof rest, &rest);
-}
-
-static int prepare_turns(struct conduct *c, struct error *err)
-{
-	struct duet *d = c->d;
-	struct error why = ERROR_INIT;
-	c->shared = c->usable;
-	if (d->way == DUET_FREEZER && turns_open_freezer(&c->turns, d->turn_ns, &why)) {
-		if (c->p->way == DUET_FREEZER) {
-			*err = why;
-			return error_hint(err, "it takes root and cgroup v2");
-		}
-		d->way = DUET_WHOLE;
-		say(&d->lacks,
-		    "Programs that use several CPUs cannot be made to take turns here (%s), so whole "
-		    "executions are compared, which meet different speeds",
-		    why.text);
-	}
-	if (d->way == DUET_SCHEDULER) {
-		int last = 0;
-		for (int i = 0; i < CPU_SETSIZE; i++)
-			if (CPU_ISSET(i, &c->usable))
-				last = i;
-		CPU_ZERO(&c->shared);
-		CPU_SET(last, &c->shared);
-		if (turns_open_scheduler(&c->turns, last, d->period_ns, err))
-			return -1;
-		if (!turns_exact(c->turns))
-			say(&d->lacks, "Without root nothing can make the two alternate at exact "
-				       "times, so pairs vary more");
-		keep_off(c);
-	}
-	if (d->way != DUET_FREEZER)
-		d->turn_ns = 0;
-	if (d->way != DUET_SCHEDULER)
-		d->period_ns = d->slice_ns = 0;
-	name_cpus(c);
-	return 0;
+	return c->events->added(c->events->context, c->d, conduct_keep_parts(c), err);
 }
 
 /* ---- the whole ---- */
@@ -529,7 +306,7 @@ static bool is_enough(const struct conduct *c)
 	uint64_t elapsed = clock_monotonic_ns() - c->begin_ns;
 	if (rounds >= FIRST_LOOK && elapsed + c->round_ns > c->d->max_time_ns)
 		return true;
-	return c->done || is_over(c);
+	return c->done || conduct_is_over(c);
 }
 
 static int run_pairs(struct conduct *c, struct error *err)
@@ -544,7 +321,7 @@ static int run_pairs(struct conduct *c, struct error *err)
 					    clock_monotonic_ns() - c->begin_ns);
 		}
 		c->round_ns = clock_monotonic_ns() - begin;
-		if (look(c, false, err) || (!c->done && run_alone_again(c, err)))
+		if (look(c, false, err) || (!c->done && conduct_alone_again(c, err)))
 			return -1;
 	}
 	return 0;
@@ -554,7 +331,8 @@ static int open_places(struct conduct *c, struct error *err)
 {
 	struct seat_options o = { .plan = c->p->plan,
 				  .backend = c->p->backend,
-				  .ledger = c->p->ledger };
+				  .ledger = c->p->ledger,
+				  .groups = c->groups };
 	for (int i = 0; i < 2; i++) {
 		o.other = i ? c->place[0].seat : NULL;
 		if (seat_open(&c->place[i].seat, &o, err))
@@ -567,20 +345,21 @@ static int open_places(struct conduct *c, struct error *err)
 		c->d->backend = r.backend;
 		c->ledger = r.ledger;
 		if (i == 0 && !r.ledger && c->p->ledger)
-			say(&c->d->lacks,
-			    "Interrupts and steal are in the process times, which "
-			    "therefore vary more: taking them off needs root and BPF");
+			conduct_say(&c->d->lacks,
+				    "Interrupts and steal are in the process times, which "
+				    "therefore vary more: taking them off needs root and BPF");
 	}
 	return 0;
 }
 
 static int run_all(struct conduct *c, struct error *err)
 {
+	bool leave = c->p->plan->execute.orphans == ORPHANS_LEAVE;
+	/* the guard is forked before there is a thread */
+	if (groups_open(&c->groups, leave, &c->no_groups))
+		c->groups = NULL;
 	if (open_places(c, err) || launcher_new(&c->hooks, &c->p->plan->hook_launch, err) ||
-	    run_alone_first(c, err))
-		return -1;
-	choose_way(c);
-	if (prepare_turns(c, err))
+	    conduct_alone_first(c, err) || conduct_prepare(c, err))
 		return -1;
 	size_t alone = c->d->parts.count;
 	if (c->events->begun(c->events->context, c->d, err) ||
@@ -606,8 +385,8 @@ int duet_run(const struct duet_plan *p, struct duet *d, const struct duet_events
 	cpu_set_t before;
 	sched_getaffinity(0, sizeof before, &before);
 	c.usable = before;
-	if (p->cpus)
-		CPU_AND(&c.usable, &before, p->cpus);
+	if (p->cpus) /* also where the inherited mask does not reach */
+		c.usable = *p->cpus;
 	for (size_t i = 0; i < p->plan->count; i++)
 		c.has_hooks |= p->plan->items[i].prepare || p->plan->items[i].conclude;
 	int failed = run_all(&c, err);
@@ -617,6 +396,7 @@ int duet_run(const struct duet_plan *p, struct duet *d, const struct duet_events
 		array_release(&c.place[i].parts);
 	}
 	turns_close(c.turns);
+	groups_close(c.groups);
 	sched_setaffinity(0, sizeof before, &before);
 	for (size_t i = 0; c.hooks && i < p->plan->count; i++) {
 		struct error ignored = ERROR_INIT;

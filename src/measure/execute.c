@@ -11,10 +11,13 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/guard.h"
 #include "base/interrupt.h"
+#include "base/process.h"
 
 #define TERM_PATIENCE_NS 200000000u
 #define KILL_PATIENCE_NS 2000000000u
+#define GUARD_PATIENCE_NS 1000000000u
 #define DRAIN_EVERY_NS 100000000u
 
 enum ending { ENDED, OVER_LIMIT, STOPPED, FAILED };
@@ -105,20 +108,47 @@ static size_t wait_for_tree(struct collector *c, pid_list *pids, int output_fd,
 	return pids->count;
 }
 
-static void signal_tree(const pid_list *pids, int number)
+/* That of a tare which was the subject, or in it. It ends by itself as soon as it has put back what
+ * that one changed. */
+static bool is_guard(pid_t pid)
 {
-	for (size_t i = 0; i < pids->count; i++)
-		kill(pids->items[i], number);
+	FREED char *name = file_read_proc(pid, "comm");
+	return name && strcmp(name, "tare-guard\n") == 0;
+}
+
+/* By descriptors, a few at a time, which are opened before it is asked again who belongs to the
+ * tree: a number that became another process's meanwhile is not in the second list. */
+static void signal_tree(struct collector *c, const pid_list *pids, int number, bool spare_guards)
+{
+	enum { MOST = 128 };
+	int fds[MOST];
+	FREED pid_list now = { 0 };
+	for (size_t from = 0; from < pids->count; from += MOST) {
+		size_t count = pids->count - from < MOST ? pids->count - from : MOST;
+		for (size_t i = 0; i < count; i++)
+			fds[i] = process_open(pids->items[from + i]);
+		living(c, &now);
+		for (size_t i = 0; i < count; i++) {
+			bool still = false;
+			for (size_t k = 0; !still && k < now.count; k++)
+				still = now.items[k] == pids->items[from + i];
+			if (still && fds[i] >= 0 &&
+			    !(spare_guards && is_guard(pids->items[from + i])))
+				process_signal(fds[i], number);
+			if (fds[i] >= 0)
+				close(fds[i]);
+		}
+	}
 }
 
 /* Ends every process of the tree. Each round stops them before it kills them, so that a program
  * that forks without end cannot outrun it. */
 static void end_tree(struct collector *c, pid_list *pids)
 {
-	uint64_t until = clock_monotonic_ns() + KILL_PATIENCE_NS;
-	while (living(c, pids) && clock_monotonic_ns() < until) {
-		signal_tree(pids, SIGSTOP);
-		signal_tree(pids, SIGKILL);
+	uint64_t begin = clock_monotonic_ns(), now = begin;
+	for (; living(c, pids) && now < begin + KILL_PATIENCE_NS; now = clock_monotonic_ns()) {
+		signal_tree(c, pids, SIGSTOP, now < begin + GUARD_PATIENCE_NS);
+		signal_tree(c, pids, SIGKILL, now < begin + GUARD_PATIENCE_NS);
 		nanosleep(&(struct timespec){ 0, 200000 }, NULL);
 	}
 }
@@ -252,8 +282,11 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 		return -1;
 	if (!command->stamp->exec_ns)
 		return error_set(err, EXIT_SUBJECT,
-				 "'%.100s' did not get to run: it was ended while its input or "
-				 "output was being opened",
+				 how == OVER_LIMIT
+					 ? "'%.100s' did not get to run: its time limit was over "
+					   "while its input or output was being opened"
+					 : "'%.100s' did not get to run: it was ended while its "
+					   "input or output was being opened",
 				 name);
 	x->outcome = how == OVER_LIMIT	   ? OUTCOME_TIMED_OUT
 		     : WIFSIGNALED(status) ? OUTCOME_SIGNALLED
@@ -262,16 +295,24 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 	pid_list pids = { 0 };
 	x->left_behind = (uint32_t)living(c, &pids);
 	if (x->left_behind && options->orphans == ORPHANS_END) {
+		FREED ARRAY(int) guarded = { 0 };
+		/* without a group the guard only finds those that have a parent */
+		for (size_t i = 0; guard_subjects() < 0 && i < pids.count; i++)
+			array_push(&guarded, guard_process(pids.items[i], 0));
 		x->ended = (uint32_t)wait_for_tree(c, &pids, command->output_fd, options->grace_ns);
 		if (x->ended) {
-			signal_tree(&pids, SIGTERM);
+			signal_tree(c, &pids, SIGTERM, true);
 			if (wait_for_tree(c, &pids, command->output_fd, TERM_PATIENCE_NS))
 				end_tree(c, &pids);
 		}
+		array_each(g, &guarded)
+			guard_release(*g);
 	}
 	reap(c); /* those that ended since the last look */
 	array_release(&pids);
 	struct totals base = used_before_exec(command, collector_backend(c), &x->tasks_before);
+	if (options->counters)
+		counters_end(options->counters, &x->counters);
 	collector_finish(c, &base, &x->exits, &x->totals, &x->lost);
 	collector_take_ledger(c, &x->ledger, &x->trace);
 	if (options->speed)
@@ -279,6 +320,18 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 	int failed = collector_snapshot(c, &x->tasks_after, err);
 	derive_ends(x, command, waited_ns, root_end_ns);
 	return failed;
+}
+
+/* The kernel ends the events of a process that gains rights by its exec. What was counted until
+ * then is not the count of the subject. */
+static void forget_unfollowed(struct execution *x)
+{
+	enum grade g = execution_grade(x);
+	array_each(n, &x->counters)
+		if (g <= GRADE_EXEC && n->enabled_ns < x->pt_ns[g] / 4) {
+			n->value = n->user = n->kernel = -1;
+			n->running_ns = 0;
+		}
 }
 
 static void abandon(struct collector *c, struct execution *x)
@@ -300,6 +353,8 @@ int execute(struct collector *c, struct launcher *l, const struct launch *launch
 		return -1;
 	}
 	const struct execute_watch *watch = options->watch;
+	if (options->counters)
+		counters_begin(options->counters, command.pid);
 	int failed = collector_adopt(c, command.pid, err) ||
 		     collector_snapshot(c, &x->tasks_before, err) ||
 		     (watch && watch->at_gate(watch->context, command.pid, err));
@@ -311,11 +366,14 @@ int execute(struct collector *c, struct launcher *l, const struct launch *launch
 	}
 	command_release(&command);
 	if (failed) {
+		if (options->counters)
+			counters_end(options->counters, NULL);
 		abandon(c, x);
 		return -1;
 	}
 	processes_between(&x->tasks_before, &x->tasks_after, &x->exits, getpid(), x);
 	derive_times(x, collector_backend(c));
+	forget_unfollowed(x);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #define TARE_MEASURE_EXECUTE_H
 
 #include "collect/collect.h"
+#include "collect/counters/counters.h"
 #include "subject/command.h"
 
 enum orphans {
@@ -27,6 +28,7 @@ struct execute_options {
 	uint64_t grace_ns;
 	const struct execute_watch *watch; /* NULL: none */
 	struct speed_probe *speed;	   /* watches the CPUs meanwhile; NULL: none does */
+	struct counters *counters;	   /* NULL: none are read */
 };
 
 /* Fills in x except id, number and warmup; its memory is reused. Returns -1 if the command could

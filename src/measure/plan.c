@@ -1,6 +1,7 @@
 #include "measure/plan.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,9 +16,8 @@
 struct progress_of {
 	uint32_t warmed, done, planned;
 	bool begun, finished;
-	uint64_t first_ns; /* one whole turn, hooks included */
-	double *values;	   /* headline of each execution, for the stop rule */
-	size_t value_count, value_capacity;
+	uint64_t first_ns;	    /* one whole turn, hooks included */
+	struct plan_times times;    /* for the stop rule */
 	struct precision precision; /* the stop rule; zeroed before the first value */
 };
 
@@ -72,22 +72,54 @@ static int run_hook(struct plan_run *s, char *const *argv, const char *what, lon
 	return plan_hook(s->plan, s->hooks, argv, what, iteration, err);
 }
 
-static int report_failure(const struct plan *plan, const struct execution *x, struct error *err)
+int plan_check_outcome(const struct plan *plan, const char *name, enum outcome outcome, int status,
+		       struct error *err)
 {
-	switch (x->outcome) {
+	char who[128];
+	if (outcome_counts(outcome, status, plan->expected_codes, plan->expected_count,
+			   plan->ignore_failure))
+		return 0;
+	if (name)
+		snprintf(who, sizeof who, "'%.100s'", name);
+	else
+		snprintf(who, sizeof who, "the command");
+	switch (outcome) {
 	case OUTCOME_TIMED_OUT:
-		error_set(err, EXIT_SUBJECT, "the command was ended at its time limit of %.3g s",
+		if (!plan->execute.time_limit_ns) {
+			error_set(err, EXIT_SUBJECT, "%s did not end in time and was ended", who);
+			return error_hint(err, "raise --max-time if it may take longer");
+		}
+		error_set(err, EXIT_SUBJECT, "%s was ended at its time limit of %.3g s", who,
 			  (double)plan->execute.time_limit_ns / 1e9);
 		return error_hint(err, "raise --time-limit if it may take longer");
 	case OUTCOME_SIGNALLED:
-		error_set(err, EXIT_SUBJECT, "the command was killed by signal %d (%s)", x->status,
-			  strsignal(x->status));
+		error_set(err, EXIT_SUBJECT, "%s was killed by signal %d (%s)", who, status,
+			  strsignal(status));
 		break;
 	default:
-		error_set(err, EXIT_SUBJECT, "the command ended with exit code %d", x->status);
+		error_set(err, EXIT_SUBJECT, "%s ended with exit code %d", who, status);
 	}
 	return error_hint(
 		err, "--ignore-failure measures it all the same; --show-output shows what it says");
+}
+
+#define NOT_FOUND 127 /* by POSIX, what a shell ends with that did not find the command */
+
+/* A command that the shell did not find was never measured: there is nothing to store of it. */
+static int check_found(const struct plan *plan, const struct plan_item *item,
+		       const struct execution *x, struct error *err)
+{
+	if (!plan->through_shell || x->outcome != OUTCOME_EXITED || x->status != NOT_FOUND ||
+	    outcome_counts(x->outcome, x->status, plan->expected_codes, plan->expected_count,
+			   plan->ignore_failure))
+		return 0;
+	size_t last = 0;
+	while (item->argv[last + 1])
+		last++;
+	error_set(err, EXIT_USAGE, "command not found: '%.200s'", item->argv[last]);
+	return error_hint(err,
+			  "its shell ended with exit code %d; --show-output shows what it says",
+			  NOT_FOUND);
 }
 
 /* How many executions the item shall have, as far as is known now. */
@@ -103,6 +135,49 @@ static uint32_t target(const struct plan *plan, const struct progress_of *of)
 	return wanted < UINT32_MAX ? (uint32_t)wanted : UINT32_MAX;
 }
 
+static double without(uint64_t value, uint64_t shell)
+{
+	return value > shell ? (double)(value - shell) : 0;
+}
+
+void plan_add_times(const struct plan *plan, const struct execution *x, struct plan_times *t)
+{
+	struct execution_spent spent = execution_spent(x, x->ledger.present);
+	enum grade g = plan->judged_by < PLAN_BY_GRADE
+			       ? execution_grade(x)
+			       : (enum grade)(plan->judged_by - PLAN_BY_GRADE);
+	if (g >= GRADES || x->pt_ns[g] == ABSENT_NS)
+		g = execution_grade(x);
+	t->raw_et_ns += (double)x->et_ns;
+	t->blocked_ns += spent.blocked_ns;
+	array_push(&t->et, without(x->et_ns, plan->shell.et_ns));
+	t->et_sum += t->et.items[t->et.count - 1];
+	if (g >= GRADES || x->pt_ns[g] == ABSENT_NS)
+		return;
+	array_push(&t->pt, without(x->pt_ns[g], plan->shell.pt_ns[g]));
+	t->pt_sum += t->pt.items[t->pt.count - 1];
+}
+
+void plan_forget_times(struct plan_times *t)
+{
+	array_release(&t->et);
+	array_release(&t->pt);
+	*t = (struct plan_times){ 0 };
+}
+
+/* Like emp_choose() of one run. */
+static bool by_et(const struct plan *plan, const struct plan_times *t)
+{
+	bool waits = t->blocked_ns >= SPENT_WAITING * t->raw_et_ns;
+	return plan->judged_by == PLAN_BY_ET || t->pt.count < t->et.count ||
+	       (plan->judged_by == PLAN_BY_BEST && waits);
+}
+
+double plan_mean(const struct plan *plan, const struct plan_times *t)
+{
+	return t->et.count ? (by_et(plan, t) ? t->et_sum : t->pt_sum) / (double)t->et.count : NAN;
+}
+
 static bool is_finished(const struct plan *plan, struct progress_of *of)
 {
 	of->planned = target(plan, of);
@@ -112,7 +187,9 @@ static bool is_finished(const struct plan *plan, struct progress_of *of)
 		return true;
 	if (!of->precision.next)
 		precision_begin(&of->precision, plan->precision, plan->min_runs, plan->max_runs);
-	return precision_reached(&of->precision, of->values, of->value_count);
+	const struct plan_times *t = &of->times;
+	return precision_reached(&of->precision, by_et(plan, t) ? t->et.items : t->pt.items,
+				 t->et.count);
 }
 
 void plan_set_output(struct launch *launch, const char *output)
@@ -148,22 +225,18 @@ static int execute_once(struct plan_run *s, size_t item, bool warmup, struct err
 		launch.env_padding = plan_padding(&s->random);
 	if (execute(s->c, s->subjects, &launch, it->argv, &plan->execute, &s->x, err))
 		return -1;
+	if (!of->warmed && !of->done && check_found(plan, it, &s->x, err))
+		return -1;
 	s->x.warmup = warmup;
 	s->x.number = warmup ? ++of->warmed : ++of->done;
 	if (s->events->executed(s->events->context, item, &s->x, err))
 		return -1;
-	if (!execution_succeeded(&s->x, plan->expected_codes, plan->expected_count) &&
-	    (!plan->ignore_failure || s->x.outcome == OUTCOME_TIMED_OUT))
-		return report_failure(plan, &s->x, err);
+	if (plan_check_outcome(plan, NULL, s->x.outcome, s->x.status, err))
+		return -1;
 	if (run_hook(s, it->conclude, "--conclude", iteration, err))
 		return -1;
 	if (!warmup) {
-		enum grade g = execution_grade(&s->x);
-		uint64_t value = g < GRADES ? s->x.pt_ns[g] : s->x.et_ns;
-		uint64_t shell = g < GRADES ? plan->shell.pt_ns[g] : plan->shell.et_ns;
-		of->values = array_grow(of->values, &of->value_capacity, of->value_count + 1,
-					sizeof *of->values);
-		of->values[of->value_count++] = value > shell ? (double)(value - shell) : 0;
+		plan_add_times(plan, &s->x, &of->times);
 		if (!of->first_ns)
 			of->first_ns = clock_monotonic_ns() - begin;
 		of->finished = is_finished(plan, of);
@@ -263,7 +336,7 @@ int plan_run(struct collector *c, const struct plan *plan, const struct plan_eve
 		if (s.of[i].begun &&
 		    run_hook(&s, plan->items[i].cleanup, "--cleanup", -1, failed ? &ignored : err))
 			failed = -1;
-		free(s.of[i].values);
+		plan_forget_times(&s.of[i].times);
 	}
 	free(s.of);
 	execution_release(&s.x);
@@ -284,26 +357,30 @@ static uint64_t median_of(uint64_t *values, uint32_t count)
 	return values[count / 2];
 }
 
-#define CALIBRATION_MAX 64
+#define CALIBRATION_RUNS 30
 
-int shell_calibrate(struct collector *c, const struct plan *plan, char *const *argv, uint32_t runs,
+int shell_calibrate(struct collector *c, const struct plan *plan, const word_list *shell,
 		    struct shell_cost *cost, struct error *err)
 {
-	uint64_t values[1 + GRADES][CALIBRATION_MAX] = { 0 };
+	uint64_t values[1 + GRADES][CALIBRATION_RUNS] = { 0 };
+	FREED word_list words = { 0 };
+	for (size_t i = 0; i < shell->count; i++)
+		array_push(&words, shell->items[i]);
+	array_push(&words, (char *)"-c");
+	array_push(&words, (char *)"");
+	array_push(&words, NULL);
 	struct launcher *l = NULL;
 	struct execution x = { 0 };
 	struct launch launch = plan->launch;
 	launch.iteration = -1;
-	if (runs > CALIBRATION_MAX)
-		runs = CALIBRATION_MAX;
 	int failed = launcher_new(&l, &launch, err);
-	for (uint32_t i = 0; i <= runs && !failed; i++) {
-		failed = execute(c, l, &launch, argv, &plan->execute, &x, err);
+	for (uint32_t i = 0; i <= CALIBRATION_RUNS && !failed; i++) {
+		failed = execute(c, l, &launch, words.items, &plan->execute, &x, err);
 		if (failed || i == 0) /* the first fills the caches */
 			continue;
 		if (x.outcome != OUTCOME_EXITED || x.status != 0) {
 			error_set(err, EXIT_USAGE, "the shell '%s' does not run an empty command",
-				  argv[0]);
+				  words.items[0]);
 			failed = error_hint(err, "choose another with --shell, or none with -N");
 			continue;
 		}
@@ -312,9 +389,9 @@ int shell_calibrate(struct collector *c, const struct plan *plan, char *const *a
 			values[1 + g][i - 1] = x.pt_ns[g];
 	}
 	if (!failed) {
-		cost->et_ns = median_of(values[0], runs);
+		cost->et_ns = median_of(values[0], CALIBRATION_RUNS);
 		for (int g = 0; g < GRADES; g++)
-			cost->pt_ns[g] = median_of(values[1 + g], runs);
+			cost->pt_ns[g] = median_of(values[1 + g], CALIBRATION_RUNS);
 	}
 	execution_release(&x);
 	launcher_free(l);

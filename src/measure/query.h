@@ -60,11 +60,13 @@ struct query_conduct_options {
 	const struct query_run *done; /* what a resumed run has already stored; or NULL */
 	bool elsewhere;	      /* resumed in another database, whose tables are not the run's own */
 	uint64_t back_off_ns; /* the first pause after an error, doubled each time; 0: 100 ms */
+	bool writes;	      /* queries may write: note how large their tables are */
 };
 
 /* Executes all Q@Cs of the experiment in its order. After an error that a new connection may fix,
  * it waits and retries; after ten retries or a signal it pauses (EXIT_SUBJECT, EXIT_INTERRUPTED). A
- * Q@C whose plan keeps changing is given up (QUERY_GAVE_UP), and the others are executed. */
+ * Q@C whose plan keeps changing, whose statement fails, or that is cancelled four times in a row is
+ * given up (QUERY_GAVE_UP with the reason), and the others are executed. */
 int query_conduct(struct query_rig *r, const struct experiment *e,
 		  const struct query_conduct_options *o, const struct query_hooks *hooks,
 		  struct error *err);

@@ -9,11 +9,13 @@
 
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "measure/query_names.h"
 #include "measure/query_tables.h"
 #include "subject/experiment_random.h"
 
 #define BACK_OFF_NS 100000000u
 #define TRIES 10   /* the paper's */
+#define RETRIES 3  /* after an error of a server that is there: a cancel, a deadlock */
 #define RESTARTS 5 /* of one Q@C: a plan that flips each time is not waited for */
 
 struct pair {
@@ -29,6 +31,7 @@ struct conduct {
 	ARRAY(struct pair) pairs; /* in the order of execution */
 	uint64_t *above;	  /* by query: its plan at the next higher cardinality; 0: none */
 	struct execution raw;
+	struct query_names names;
 	struct table_book tables;
 	size_t done, total;
 	/* where it is */
@@ -41,6 +44,7 @@ struct conduct {
 	uint32_t restarts;
 	bool changed;	 /* the plan is not that of the executions so far */
 	uint32_t number; /* of the execution to be made */
+	bool refused;	 /* by a hook: it cannot be stored, which is no fault of a query */
 	char doing[96];
 };
 
@@ -49,6 +53,12 @@ static void tell_progress(struct conduct *c)
 	const struct query_progress p = { c->done, c->total, c->doing };
 	if (c->hooks->progress)
 		c->hooks->progress(c->hooks->context, &p);
+}
+
+static int hooked(struct conduct *c, int failed)
+{
+	c->refused |= failed != 0;
+	return failed;
 }
 
 static int tell_event(struct conduct *c, enum query_event_kind kind, uint64_t plan, uint64_t before,
@@ -61,44 +71,62 @@ static int tell_event(struct conduct *c, enum query_event_kind kind, uint64_t pl
 				     .plan = plan,
 				     .before = before,
 				     .text = text ? xstrdup(text) : NULL };
-	int failed = c->hooks->event(c->hooks->context, &event, err);
+	int failed = hooked(c, c->hooks->event(c->hooks->context, &event, err));
 	free(event.text);
 	return failed;
 }
 
 /* ---- errors that pass ---- */
 
-/* Does a step again and again, with a new connection and a longer pause each time. */
+/* Whether an error is of the server and not of the connection to it: a statement that fails, or one
+ * that somebody cancelled. */
+static bool is_answer(const struct conduct *c, const struct error *err)
+{
+	return !c->refused && (err->code == EXIT_USAGE || err->code == EXIT_ENVIRONMENT) &&
+	       !dbms_lost(c->r->dbms);
+}
+
+static int pause_run(struct conduct *c, struct error *err)
+{
+	struct error late = ERROR_INIT;
+	char why[sizeof err->text];
+	memcpy(why, err->text, sizeof why);
+	tell_event(c, QUERY_PAUSED, 0, 0, why, &late);
+	error_set(err, EXIT_SUBJECT, "paused after %d tries: %.800s", TRIES, why);
+	return error_hint(err, "'tare query resume' goes on with it when the server is well again");
+}
+
+/* Does a step again and again, with a longer pause each time, and with a new connection where it
+ * was lost. What the statement itself is to blame for is not tried again. */
 static int patiently(struct conduct *c, int (*step)(struct conduct *c, struct error *err),
 		     struct error *err)
 {
 	uint64_t pause = c->o->back_off_ns ? c->o->back_off_ns : BACK_OFF_NS;
+	bool lost = false;
+	int answers = 0; /* in a row, from a server that is there */
 	for (int attempt = 0;; attempt++, pause *= 2) {
 		if (interrupted())
 			return error_set(err, EXIT_INTERRUPTED, "interrupted");
 		*err = (struct error)ERROR_INIT;
 		bool connected = true;
-		if (attempt) {
-			c->prepared = c->warmed = false; /* it may be another server process */
+		if (attempt)
+			c->prepared = false;
+		if (lost) {
+			c->warmed = false; /* it may be another server process */
 			connected = (!c->r->server || server_start(c->r->server, err) == 0) &&
 				    dbms_reconnect(c->r->dbms, err) == 0;
 		}
 		if (connected && step(c, err) == 0)
 			return 0;
-		/* a server that cannot be reached at all may be back, too */
-		bool may_pass = !connected || err->code == EXIT_SUBJECT || dbms_lost(c->r->dbms);
-		if (!may_pass || err->code == EXIT_INTERRUPTED)
+		if (c->refused || err->code == EXIT_INTERRUPTED)
 			return -1;
-		if (attempt == TRIES) {
-			struct error late = ERROR_INIT;
-			char why[sizeof err->text];
-			memcpy(why, err->text, sizeof why);
-			tell_event(c, QUERY_PAUSED, 0, 0, why, &late);
-			error_set(err, EXIT_SUBJECT, "paused after %d tries: %.800s", TRIES, why);
-			return error_hint(
-				err,
-				"'tare query resume' goes on with it when the server is well again");
-		}
+		/* a server that cannot be reached at all may be back, too */
+		lost = !connected || !is_answer(c, err);
+		answers = lost ? 0 : answers + 1;
+		if (!lost && (err->code == EXIT_USAGE || answers > RETRIES))
+			return -1;
+		if (attempt == TRIES)
+			return pause_run(c, err);
 		struct error told = ERROR_INIT;
 		if (tell_event(c, QUERY_BACKED_OFF, 0, 0, err->text, &told)) {
 			*err = told;
@@ -257,7 +285,7 @@ static int look_at_plan(struct conduct *c, uint64_t *bytes, struct error *err)
 		return -1;
 	int failed = 0;
 	if (plan.hash != c->now)
-		failed = c->hooks->planned(c->hooks->context, &plan, err);
+		failed = hooked(c, c->hooks->planned(c->hooks->context, &plan, err));
 	if (bytes)
 		*bytes = bytes_of(c, &plan);
 	c->now = plan.hash;
@@ -272,13 +300,14 @@ static int begin_at(struct conduct *c, struct error *err)
 		return -1;
 	if (c->e->scenario == SCENARIO_ONEPASS && !c->plan && c->now == c->above[c->at.query - 1])
 		return 0;
-	return c->hooks->begun(c->hooks->context, &at, err);
+	return hooked(c, c->hooks->begun(c->hooks->context, &at, err));
 }
 
 static int execute_once(struct conduct *c, struct error *err)
 {
 	struct query_execution q;
-	if (look_at_plan(c, NULL, err))
+	uint64_t table_bytes = 0;
+	if (look_at_plan(c, c->o->writes ? &table_bytes : NULL, err))
 		return -1;
 	if (!c->plan)
 		c->plan = c->now;
@@ -299,10 +328,12 @@ static int execute_once(struct conduct *c, struct error *err)
 	c->warmed = true;
 	if (query_execute(c->r, c->e->time_limit_ns, &q, &c->raw, err))
 		return -1;
+	query_name_processes(&c->names, &c->raw);
 	q.number = c->number;
+	q.table_bytes = table_bytes;
 	q.plan = c->plan;
-	return c->hooks->executed(c->hooks->context, c->at.query, c->at.cardinality, &q, &c->raw,
-				  err);
+	return hooked(c, c->hooks->executed(c->hooks->context, c->at.query, c->at.cardinality, &q,
+					    &c->raw, err));
 }
 
 static int executions(struct conduct *c, const struct query_at *before, struct error *err)
@@ -334,6 +365,18 @@ static int executions(struct conduct *c, const struct query_at *before, struct e
 	return 0;
 }
 
+/* Begins the Q@C and executes it. */
+static int measure_pair(struct conduct *c, const struct query_at *before, struct error *err)
+{
+	if (patiently(c, begin_at, err))
+		return -1;
+	if (c->e->scenario == SCENARIO_ONEPASS && !c->plan && c->now == c->above[c->at.query - 1]) {
+		c->plan = c->now;
+		return tell_event(c, QUERY_SAME_PLAN, c->now, 0, NULL, err);
+	}
+	return executions(c, before, err);
+}
+
 static int conduct_pair(struct conduct *c, struct pair p, struct error *err)
 {
 	c->at = p;
@@ -346,6 +389,7 @@ static int conduct_pair(struct conduct *c, struct pair p, struct error *err)
 		  : skip			     ? skip->plan
 						     : 0;
 	bool complete = true;
+	size_t done = c->done;
 	for (uint32_t n = 1; n <= c->e->executions && complete; n++)
 		complete = skip || is_stored(before, n);
 	if (!complete) {
@@ -360,18 +404,21 @@ static int conduct_pair(struct conduct *c, struct pair p, struct error *err)
 		}
 		snprintf(c->doing, sizeof c->doing, "query %" PRIu32 " at %" PRIu64, p.query,
 			 p.cardinality);
-		if (patiently(c, begin_at, err))
-			return -1;
-		if (c->e->scenario == SCENARIO_ONEPASS && !c->plan &&
-		    c->now == c->above[p.query - 1]) {
-			c->done += c->e->executions;
-			return tell_event(c, QUERY_SAME_PLAN, c->now, 0, NULL, err);
+		if (measure_pair(c, before, err)) {
+			if (!is_answer(c, err))
+				return -1;
+			/* the others may be well: what is missing is for a resumed run */
+			struct error told = ERROR_INIT;
+			FREED char *why =
+				xprintf("%s%s%s", err->text, *err->hint ? "; " : "", err->hint);
+			if (tell_event(c, QUERY_GAVE_UP, 0, 0, why, &told)) {
+				*err = told;
+				return -1;
+			}
+			*err = (struct error)ERROR_INIT;
 		}
-		if (executions(c, before, err))
-			return -1;
-	} else {
-		c->done += c->e->executions;
 	}
+	c->done = done + c->e->executions;
 	c->above[p.query - 1] = c->plan;
 	return 0;
 }
@@ -405,6 +452,7 @@ int query_conduct(struct query_rig *r, const struct experiment *e,
 	array_release(&c.pairs);
 	table_book_release(&c.tables);
 	xfree(c.above);
+	query_names_release(&c.names);
 	execution_release(&c.raw);
 	return failed;
 }

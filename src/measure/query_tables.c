@@ -248,17 +248,15 @@ static bool is_cut(void *context)
 	return interrupted();
 }
 
-/* As a query is executed, since that can be cancelled. */
 static int copy_rows(struct dbms *d, const struct experiment_table *t, const char *number,
 		     uint64_t cardinality, struct error *err)
 {
 	const struct dbms_wait wait = { .stop = is_cut };
-	struct dbms_execution ignored;
 	SCOPED(strbuf_release) struct strbuf sql = { 0 };
 	strbuf_printf(&sql,
 		      "INSERT INTO %s SELECT * FROM %s_all WHERE %s <= %" PRIu64 " ORDER BY %s",
 		      t->name, t->name, number, cardinality, number);
-	return dbms_prepare(d, strbuf_text(&sql), err) || dbms_execute(d, &wait, &ignored, err);
+	return dbms_run_long(d, strbuf_text(&sql), &wait, err);
 }
 
 int query_tables_fill(struct dbms *d, const struct experiment *e, uint64_t cardinality,

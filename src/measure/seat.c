@@ -57,7 +57,7 @@ static bool hear(const struct worker *w, struct order_message *m)
 
 static int join_group(const char *group, pid_t pid, struct error *err)
 {
-	char path[192], text[24];
+	char path[CGROUP_PATH + 32], text[24];
 	if (!*group)
 		return 0;
 	snprintf(path, sizeof path, "%s/cgroup.procs", group);
@@ -149,6 +149,8 @@ static void execute_item(struct worker *w, struct seat_report *r)
 		.et_ns = w->x.et_ns,
 		.end_ns = clock_monotonic_ns(),
 		.switches = counted ? t->value[TASK_NVCSW] + t->value[TASK_NIVCSW] : ABSENT_NS,
+		.instructions = counter_in_user_mode(&w->x.counters, "instructions"),
+		.cycles = counter_in_user_mode(&w->x.counters, "cycles"),
 		.processes = t->processes,
 		.threads = t->threads,
 		.left_behind = w->x.left_behind
@@ -209,6 +211,7 @@ int seat_open(struct seat **out, const struct seat_options *o, struct error *err
 		/* or the end of that seat's socket would not be seen there */
 		if (o->other)
 			close(o->other->fd);
+		groups_enter(o->groups);
 		struct worker w = { .fd = ends[1], .o = o };
 		work(&w);
 		execution_release(&w.x);

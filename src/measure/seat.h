@@ -4,15 +4,17 @@
 #ifndef TARE_MEASURE_SEAT_H
 #define TARE_MEASURE_SEAT_H
 
+#include "measure/groups.h"
 #include "measure/plan.h"
 
 struct seat;
 
 struct seat_options {
-	const struct plan *plan;  /* its items are executed; kept by reference */
-	enum backend backend;	  /* BACKENDS: the best available */
-	bool ledger;		  /* keep one if possible: it makes process time net */
-	const struct seat *other; /* opened before; NULL: none */
+	const struct plan *plan;     /* its items are executed; kept by reference */
+	enum backend backend;	     /* BACKENDS: the best available */
+	bool ledger;		     /* keep one if possible: it makes process time net */
+	const struct seat *other;    /* opened before; NULL: none */
+	const struct groups *groups; /* that it and its commands run in; NULL: tare's */
 };
 
 /* How a command is started. */
@@ -23,8 +25,8 @@ struct seat_start {
 	uint64_t time_limit_ns; /* 0: none */
 	uint64_t slice_ns;	/* of the scheduler; 0: its own */
 	bool pinned;
-	cpu_set_t cpus;	 /* if pinned */
-	char group[160]; /* a control group that it joins, as a directory; "": none */
+	cpu_set_t cpus;		 /* if pinned */
+	char group[CGROUP_PATH]; /* a control group that it joins, as a directory; "": none */
 };
 
 enum seat_news {
@@ -50,6 +52,7 @@ struct seat_report {
 	int64_t started_at_ns;
 	uint64_t et_ns, pt_ns[GRADES], end_ns; /* end: CLOCK_MONOTONIC, when it was noticed */
 	uint64_t switches;
+	int64_t instructions, cycles; /* in user mode; -1: not counted */
 	/* How long anything of it could have run, and the same summed over its threads: on a CPU or
 	 * waiting for one. Their ratio is how many CPUs it would use at once. ABSENT_NS: unknown.
 	 */

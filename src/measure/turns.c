@@ -1,22 +1,16 @@
 #include "measure/turns.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <mntent.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/schedule.h"
 #include "stats/random.h"
 
@@ -35,13 +29,11 @@ struct turns {
 	int cpu;
 	uint64_t period_ns; /* of the wake-ups, or a turn's length */
 	/* the freezer's */
-	char parent[96], group[2][128];
+	const char *group[2];
 	int freeze[2], events[2]; /* files */
 	bool present[2];
 	int active; /* whose turn it is */
 	uint64_t since_ns, had_ns[2];
-	int guard_pipe;
-	pid_t guard;
 };
 
 /* ---- the thread ---- */
@@ -150,7 +142,7 @@ static int start_thread(struct turns *t, struct error *err)
 int turns_open_scheduler(struct turns **out, int cpu, uint64_t period_ns, struct error *err)
 {
 	struct turns *t = xcalloc(1, sizeof *t);
-	*t = (struct turns){ .cpu = cpu, .period_ns = period_ns, .guard_pipe = -1 };
+	*t = (struct turns){ .cpu = cpu, .period_ns = period_ns };
 	if (start_thread(t, err)) {
 		free(t);
 		return -1;
@@ -159,118 +151,23 @@ int turns_open_scheduler(struct turns **out, int cpu, uint64_t period_ns, struct
 	return 0;
 }
 
-/* ---- control groups ---- */
+/* ---- the freezer ---- */
 
-/* Where cgroup v2 is mounted, alone or beside v1. */
-static bool find_mount(char *into, size_t size)
-{
-	FILE *f = setmntent("/proc/self/mounts", "r");
-	struct mntent *m;
-	bool found = false;
-	while (f && !found && (m = getmntent(f))) {
-		found = strcmp(m->mnt_type, "cgroup2") == 0 && strlen(m->mnt_dir) < size;
-		if (found)
-			snprintf(into, size, "%s", m->mnt_dir);
-	}
-	if (f)
-		endmntent(f);
-	return found;
-}
-
-static void write_text(const char *folder, const char *name, const char *text)
-{
-	char path[192];
-	snprintf(path, sizeof path, "%s/%s", folder, name);
-	CLOSED int fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd >= 0 && write(fd, text, strlen(text)) < 0)
-		return;
-}
-
-/* Thaws, ends and removes a group; async-signal-safe enough for the guard, which has no other
- * threads. */
-static void clear_group(const char *group)
-{
-	char path[192];
-	for (int i = 0; i < 200; i++) {
-		write_text(group, "cgroup.kill", "1"); /* Linux 5.14; also of frozen ones */
-		write_text(group, "cgroup.freeze", "0");
-		snprintf(path, sizeof path, "%s/cgroup.procs", group);
-		char *pids = file_read(path), *at = pids, *next;
-		for (long pid; at && (pid = strtol(at, &next, 10)) > 0; at = next)
-			kill((pid_t)pid, SIGKILL);
-		free(pids);
-		if (rmdir(group) == 0 || errno == ENOENT)
-			return;
-		nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
-	}
-}
-
-/* Waits in a process of its own until tare is gone, however it went, and then clears the groups:
- * nobody else would thaw what is frozen. */
-static void start_guard(struct turns *t)
-{
-	int ends[2];
-	t->guard_pipe = -1;
-	if (pipe2(ends, O_CLOEXEC))
-		return;
-	t->guard = fork();
-	if (t->guard == 0) {
-		setsid();
-		prctl(PR_SET_NAME, "tare-guard");
-		for (int s = 1; s < NSIG; s++)
-			signal(s, SIG_IGN);
-		/* it must not keep a terminal or a pipe of tare's open */
-		for (int fd = 0; fd < 1024; fd++)
-			if (fd != ends[0])
-				close(fd);
-		char end;
-		while (read(ends[0], &end, 1) < 0 && errno == EINTR)
-			;
-		for (int i = 0; i < 2; i++)
-			clear_group(t->group[i]);
-		rmdir(t->parent);
-		_exit(0);
-	}
-	close(ends[0]);
-	t->guard_pipe = ends[1];
-}
-
-static void close_freezer(struct turns *t)
+static void close_files(struct turns *t)
 {
 	for (int i = 0; i < 2; i++) {
 		if (t->freeze[i] >= 0)
 			close(t->freeze[i]);
 		if (t->events[i] >= 0)
 			close(t->events[i]);
-		if (*t->group[i])
-			clear_group(t->group[i]);
 	}
-	if (*t->parent)
-		rmdir(t->parent);
-	if (t->guard_pipe >= 0)
-		close(t->guard_pipe);
-	if (t->guard > 0)
-		while (waitpid(t->guard, NULL, 0) < 0 && errno == EINTR)
-			;
 }
 
-static int open_groups(struct turns *t, struct error *err)
+static int open_files(struct turns *t, const struct groups *g, struct error *err)
 {
-	char mount[64], path[192];
-	if (!find_mount(mount, sizeof mount))
-		return error_set(err, EXIT_ENVIRONMENT, "no cgroup v2 is mounted");
-	snprintf(t->parent, sizeof t->parent, "%s/tare-%d", mount, (int)getpid());
-	if (mkdir(t->parent, 0755)) {
-		error_errno(err, EXIT_ENVIRONMENT, "cannot make a control group in %s", mount);
-		*t->parent = '\0';
-		return -1;
-	}
-	for (int i = 0; i < 2; i++)
-		snprintf(t->group[i], sizeof t->group[i], "%s/%d", t->parent, i);
-	start_guard(t);
+	char path[CGROUP_PATH + 32];
 	for (int i = 0; i < 2; i++) {
-		if (mkdir(t->group[i], 0755))
-			return error_errno(err, EXIT_ENVIRONMENT, "cannot make a control group");
+		t->group[i] = groups_of_subject(g, i);
 		snprintf(path, sizeof path, "%s/cgroup.freeze", t->group[i]);
 		t->freeze[i] = open(path, O_WRONLY | O_CLOEXEC);
 		snprintf(path, sizeof path, "%s/cgroup.events", t->group[i]);
@@ -282,17 +179,15 @@ static int open_groups(struct turns *t, struct error *err)
 	return 0;
 }
 
-int turns_open_freezer(struct turns **out, uint64_t turn_ns, struct error *err)
+int turns_open_freezer(struct turns **out, const struct groups *g, uint64_t turn_ns,
+		       struct error *err)
 {
 	struct turns *t = xcalloc(1, sizeof *t);
-	*t = (struct turns){ .by_freezer = true,
-			     .period_ns = turn_ns,
-			     .freeze = { -1, -1 },
-			     .events = { -1, -1 },
-			     .guard_pipe = -1 };
-	/* the guard is forked before there is a thread */
-	if (open_groups(t, err) || start_thread(t, err)) {
-		close_freezer(t);
+	*t = (struct turns){
+		.by_freezer = true, .period_ns = turn_ns, .freeze = { -1, -1 }, .events = { -1, -1 }
+	};
+	if (open_files(t, g, err) || start_thread(t, err)) {
+		close_files(t);
 		free(t);
 		return -1;
 	}
@@ -310,7 +205,7 @@ void turns_close(struct turns *t)
 	pthread_mutex_unlock(&t->lock);
 	pthread_join(t->thread, NULL);
 	if (t->by_freezer)
-		close_freezer(t);
+		close_files(t);
 	pthread_cond_destroy(&t->change);
 	pthread_mutex_destroy(&t->lock);
 	free(t);

@@ -6,16 +6,18 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "measure/groups.h"
 
 struct turns;
 
 /* On one CPU the scheduler alternates them by itself, but only at its ticks. A thread that wakes
  * every period on that CPU and sleeps again makes it choose anew each time. */
 int turns_open_scheduler(struct turns **out, int cpu, uint64_t period_ns, struct error *err);
-/* On several CPUs: each subject has a control group, and one of the two is frozen while the other
- * has its turn. -1 if this machine or user cannot: EXIT_ENVIRONMENT. */
-int turns_open_freezer(struct turns **out, uint64_t turn_ns, struct error *err);
-/* Thaws and ends what is left in the groups. NULL is fine. */
+/* On several CPUs: one subject's control group is frozen while the other has its turn. -1 if this
+ * kernel cannot: EXIT_ENVIRONMENT. g outlives the turns. */
+int turns_open_freezer(struct turns **out, const struct groups *g, uint64_t turn_ns,
+		       struct error *err);
+/* NULL is fine. */
 void turns_close(struct turns *t);
 
 /* Whether the waking thread has a real-time priority. Without it, it may come late. */

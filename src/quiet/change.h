@@ -82,9 +82,7 @@ int plan_swap(const struct quiet_options *o, const struct quiet_knob *k, change_
 int plan_cpuset(const struct quiet_options *o, const struct quiet_knob *k, change_list *out,
 		struct error *err);
 
-/* When the process was started, in ticks since boot, and its state. False: gone or unknown,
- * depending on errno. */
-bool process_start(int pid, unsigned long long *start, char *state);
+/* Whether this errno of process_look() says so. */
 bool process_is_gone(int reason);
 
 #endif

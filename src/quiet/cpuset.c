@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/guard.h"
 #include "quiet/change.h"
 
 #define NAME "tare-quiet"
@@ -145,6 +146,8 @@ int plan_cpuset(const struct quiet_options *o, const struct quiet_knob *k, chang
 	return 0;
 }
 
+static int guarded; /* the group that was entered, for guard_release() */
+
 int quiet_enter(const struct quiet_options *o, int pid, struct error *err)
 {
 	const char *where = quiet_is_machine(o) ? hierarchy() : NULL;
@@ -152,5 +155,16 @@ int quiet_enter(const struct quiet_options *o, int pid, struct error *err)
 	struct stat st;
 	FREED char *path = xprintf("%s/" NAME, where ? where : "");
 	snprintf(number, sizeof number, "%d", pid);
-	return where && stat(path, &st) == 0 ? write_of(path, "cgroup.procs", number, err) : 0;
+	if (!where || stat(path, &st))
+		return 0;
+	/* it leaves the group in which the guard would find what it starts */
+	quiet_left();
+	guarded = guard_group(path);
+	return write_of(path, "cgroup.procs", number, err);
+}
+
+void quiet_left(void)
+{
+	guard_release(guarded);
+	guarded = 0;
 }

@@ -12,6 +12,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/process.h"
+#include "base/text.h"
 
 #define TITLE "tare-quiet 1"
 #define FIELDS 6
@@ -64,9 +66,7 @@ static char *directory_of(const char *path)
 static int directory_make(const char *directory, struct error *err)
 {
 	FREED char *above = directory_of(directory);
-	if (mkdir(above, 0755) && errno != EEXIST) {
-		/* the next mkdir says what is wrong */
-	}
+	mkdir(above, 0755); /* if it fails, what comes next says why */
 	/* nobody else may put a journal there: root would believe it */
 	if (directory_own(directory))
 		return 0;
@@ -110,7 +110,21 @@ static int append(struct journal *j, const char *text, size_t length)
 	return -1;
 }
 
-/* Under another name until it is whole and on disk: there is never half a journal. */
+/* Without a name until it is whole and on disk, so there is never half a journal, and a tare that
+ * is killed meanwhile leaves nothing. File systems that cannot do so get another name. */
+static bool open_nameless(struct journal *j, const char *directory)
+{
+	j->fd = open(directory, O_TMPFILE | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
+	return j->fd >= 0;
+}
+
+static int name_it(const struct journal *j)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", j->fd);
+	return linkat(AT_FDCWD, path, AT_FDCWD, j->path, AT_SYMLINK_FOLLOW);
+}
+
 static int write_whole(struct journal *j, const char *beside)
 {
 	SCOPED(strbuf_release) struct strbuf text = { 0 };
@@ -126,12 +140,18 @@ static int write_whole(struct journal *j, const char *beside)
 		strbuf_putc(&text, '\n');
 	}
 	strbuf_puts(&text, "begin\n");
-	unlink(beside);
-	j->fd = open(beside, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	bool nameless = open_nameless(j, directory);
+	if (!nameless) {
+		unlink(beside);
+		j->fd = open(beside, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+			     0600);
+	}
 	int failed = j->fd < 0 || flock(j->fd, LOCK_EX | LOCK_NB) ||
-		     append(j, text.text, text.length) || fsync(j->fd) || link(beside, j->path);
+		     append(j, text.text, text.length) || fsync(j->fd) ||
+		     (nameless ? name_it(j) : link(beside, j->path));
 	int saved = errno;
-	unlink(beside);
+	if (!nameless)
+		unlink(beside);
 	errno = saved;
 	CLOSED int above = failed ? -1 : open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (!failed && (above < 0 || fsync(above))) {
@@ -145,7 +165,8 @@ static int write_whole(struct journal *j, const char *beside)
 
 int journal_create(struct journal *j, const struct quiet_options *o, int owner, struct error *err)
 {
-	char *path = journal_path(o, err), state;
+	struct process_look look = { 0 };
+	char *path = journal_path(o, err);
 	if (!path)
 		return -1;
 	FREED char *directory = directory_of(path);
@@ -154,8 +175,9 @@ int journal_create(struct journal *j, const struct quiet_options *o, int owner, 
 	j->since_ns = clock_realtime_ns();
 	FREED char *beside = xprintf("%s.%d", path, (int)getpid());
 	int failed = directory_make(directory, err);
-	if (!failed && !process_start(owner, &j->owner_start, &state))
+	if (!failed && !process_look(owner, &look))
 		failed = error_set(err, EXIT_USAGE, "there is no process %d", owner);
+	j->owner_start = look.start;
 	if (!failed && write_whole(j, beside)) {
 		if (errno == EEXIST)
 			failed = error_set(err, EXIT_USAGE,
@@ -205,14 +227,28 @@ int journal_keep(struct journal *j, struct error *err)
 	return add_line(j, err, "keep");
 }
 
+int journal_leave(struct journal *j, struct error *err)
+{
+	return add_line(j, err, "left");
+}
+
+int journal_open_use(const struct quiet_options *o, const char *knob, bool make)
+{
+	FREED char *journal = journal_path(o, NULL);
+	FREED char *directory = journal ? directory_of(journal) : NULL;
+	if (!journal || (make && directory_make(directory, NULL)))
+		return -1;
+	FREED char *path = xprintf("%s.%s", journal, knob);
+	return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (make ? O_CREAT : 0), 0600);
+}
+
 int journal_restoring(struct journal *j, struct error *err)
 {
-	unsigned long long start = 0;
-	char state;
+	struct process_look own = { 0 };
 	if (ftruncate(j->fd, j->whole))
 		return error_errno(err, EXIT_ENVIRONMENT, "cannot write the journal %s", j->path);
-	process_start((int)getpid(), &start, &state);
-	return add_line(j, err, "restoring\t%d\t%llu", (int)getpid(), start);
+	process_look(getpid(), &own);
+	return add_line(j, err, "restoring\t%d\t%llu", (int)getpid(), own.start);
 }
 
 int journal_finished(struct journal *j, size_t number, struct error *err)
@@ -294,7 +330,7 @@ static bool read_line(struct journal *j, char *line, bool *begun)
 		/* whatever else a file says: root writes to these only */
 		if (kind == CHANGE_FILE &&
 		    ((strncmp(f[3], "/sys/", 5) != 0 && strncmp(f[3], "/proc/", 6) != 0) ||
-		     strstr(f[3], "/../")))
+		     strstr(f[3], "/../") || text_ends_with(f[3], "/..")))
 			return false;
 		change_add(&j->changes, (enum change_kind)kind, k->name, f[3], f[4], f[5]);
 		return true;
@@ -305,6 +341,8 @@ static bool read_line(struct journal *j, char *line, bool *begun)
 		j->owner = 0;
 		return true;
 	}
+	if (strcmp(f[0], "left") == 0)
+		return j->left = true;
 	if (strcmp(f[0], "made") == 0 || strcmp(f[0], "refused") == 0 ||
 	    strcmp(f[0], "finished") == 0)
 		return read_mark(j, count, f);
@@ -352,7 +390,8 @@ static int open_file(struct journal *j, const struct quiet_options *o, struct er
 	if (!j->path)
 		return -1;
 	j->fd = open(j->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-	if (j->fd < 0 && errno == EACCES)
+	/* what cannot be written, on a disk that fails, still says what to put back */
+	if (j->fd < 0 && errno != ENOENT && errno != ENOTDIR)
 		j->fd = open(j->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (j->fd < 0) {
 		if (errno == ENOENT || errno == ENOTDIR)
@@ -402,12 +441,13 @@ int journal_take(struct journal *j, const struct quiet_options *o, struct error 
 
 bool journal_is_abandoned(const struct journal *j)
 {
-	unsigned long long start;
-	char state;
+	struct process_look look;
+	if (j->left)
+		return true;
 	if (!j->owner)
 		return false;
 	errno = 0;
-	if (!process_start(j->owner, &start, &state))
+	if (!process_look(j->owner, &look))
 		return process_is_gone(errno);
-	return start != j->owner_start || state == 'Z';
+	return look.start != j->owner_start || look.state == 'Z';
 }

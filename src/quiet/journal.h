@@ -14,6 +14,7 @@
  *	made	N			the same; its value is unknown
  *	refused	N			change N was refused
  *	keep				it stays without its owner
+ *	left				its owner needs it no longer, but others use a part of it
  *	restoring	PID	START	this process is undoing it
  *	finished	N		change N was undone, or left
  *
@@ -32,6 +33,7 @@ struct journal {
 	unsigned long long owner_start;
 	int64_t since_ns;
 	bool stale;  /* from an earlier boot */
+	bool left;   /* whoever uses it last undoes it */
 	off_t whole; /* bytes of complete lines, because the last may be cut off */
 	change_list changes;
 };
@@ -53,10 +55,16 @@ int journal_take(struct journal *j, const struct quiet_options *o, struct error 
 
 bool journal_is_abandoned(const struct journal *j);
 
+/* Opens the file whose lock, shared, says that a process uses this knob. The kernel releases the
+ * lock with its process, however that ends. make: create the file if it is missing. Returns -1 with
+ * errno. */
+int journal_open_use(const struct quiet_options *o, const char *knob, bool make);
+
 /* after: NULL if unknown. */
 int journal_made(struct journal *j, size_t number, const char *after, struct error *err);
 int journal_refused(struct journal *j, size_t number, struct error *err);
 int journal_keep(struct journal *j, struct error *err);
+int journal_leave(struct journal *j, struct error *err);
 int journal_restoring(struct journal *j, struct error *err);
 int journal_finished(struct journal *j, size_t number, struct error *err);
 int journal_remove(struct journal *j, struct error *err);

@@ -1,11 +1,14 @@
 /* Plan, apply, restore: the same for every kind of change. */
 #include "quiet/quiet.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/guard.h"
 #include "base/interrupt.h"
 #include "base/options.h"
 #include "base/text.h"
@@ -270,12 +273,21 @@ static int check_free(const struct quiet_options *o, struct error *err)
 		return quiet_restore_abandoned(o, &none, err);
 	}
 	text_date(status.since_ns, since, sizeof since);
+	if (status.left) {
+		error_set(err, EXIT_USAGE,
+			  "another tare still uses %zu setting%s changed at %s by process %d, "
+			  "which has ended",
+			  status.changes, status.changes == 1 ? "" : "s", since, status.owner);
+		return error_hint(err, "the last one that uses it puts it back; wait for that");
+	}
 	if (status.owner)
 		error_set(err, EXIT_USAGE,
 			  "the machine is quiet already, since %s, by process %d%s", since,
 			  status.owner, status.abandoned ? ", which is gone" : "");
 	else
 		error_set(err, EXIT_USAGE, "the machine is quiet already, since %s", since);
+	if (status.owner && !status.abandoned)
+		return error_hint(err, "it puts everything back when it ends; wait for it");
 	return error_hint(err, "`tare quiet --restore` puts everything back");
 }
 
@@ -302,7 +314,49 @@ static int make_all(const struct quiet_options *o, struct journal *j, int owner,
 	return failed || (!owner && journal_keep(j, err)) ? -1 : 0;
 }
 
-int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struct error *err)
+/* ---- the guard ---- */
+
+#define GUARD_TRIES 50
+#define GUARD_PAUSE_US 20000
+
+static int guarded; /* for guard_release() */
+
+/* In the guard, when the tare that made the changes is gone. */
+static void restore_for_dead(const char *text)
+{
+	const char *journal = strchr(text, '\n') + 1;
+	FREED char *root = xstrndup(text, (size_t)(journal - text - 1));
+	const struct quiet_options o = { .root = root, .journal = *journal ? journal : NULL };
+	struct quiet_status status;
+	/* a script that was just being started may hold the journal's lock for a moment */
+	for (int i = 0; i < GUARD_TRIES; i++) {
+		SCOPED(quiet_list_release) quiet_list restored = { 0 };
+		quiet_restore_abandoned(&o, &restored, NULL);
+		if (quiet_look(&o, &status, NULL) || !status.quiet || !status.abandoned)
+			return;
+		usleep(GUARD_PAUSE_US);
+	}
+}
+
+/* What the guard finds is the journal, so this may come long before it is needed. */
+static void guard_changes(const struct quiet_options *o)
+{
+	/* a test that ends its process wants to see what that leaves */
+	if (guarded || o->step)
+		return;
+	FREED char *text = xprintf("%s\n%s", o->root ? o->root : "", o->journal ? o->journal : "");
+	guarded = guard_call(restore_for_dead, text);
+}
+
+static void unguard_changes(void)
+{
+	guard_release(guarded);
+	guarded = 0;
+}
+
+/* use: the lock of the knob that this process is about to use; -1: none. */
+static int apply(const struct quiet_options *o, int owner, int use, quiet_list *out,
+		 struct error *err)
 {
 	SCOPED(journal_release) struct journal j = JOURNAL_INIT;
 	SCOPED(changes_release) change_list all = { 0 };
@@ -318,13 +372,29 @@ int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struc
 			array_push(&j.changes, all.items[i]);
 			all.items[i] = (struct change){ 0 };
 		}
+		if (j.changes.count)
+			guard_changes(o);
 		failed = j.changes.count && make_all(o, &j, owner, out, err);
 	}
 	if (failed && j.fd >= 0) {
 		SCOPED(quiet_list_release) quiet_list undone = { 0 };
+		/* our own locks, on the journal and on the knob, would keep us from it */
+		journal_release(&j);
+		if (use >= 0)
+			flock(use, LOCK_UN);
 		quiet_restore_own(o, owner ? owner : (int)getpid(), &undone, NULL);
+		if (use >= 0)
+			flock(use, LOCK_SH);
 	}
 	return failed ? -1 : 0;
+}
+
+int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struct error *err)
+{
+	int failed = apply(o, owner, -1, out, err);
+	if (failed || !owner)
+		unguard_changes();
+	return failed;
 }
 
 /* ---- restoring ---- */
@@ -364,16 +434,55 @@ static void undo(const struct quiet_options *o, struct change *c)
 	step(o);
 }
 
-static int undo_all(const struct quiet_options *o, struct journal *j, quiet_list *out,
-		    struct error *err)
+/* Of a knob that is to be restored: nobody may begin to use it meanwhile. */
+struct lock {
+	const char *knob;
+	int fd; /* -1: nobody ever used it */
+	bool used;
+};
+typedef ARRAY(struct lock) lock_list;
+
+static void locks_release(lock_list *locks)
 {
-	size_t refused = 0;
-	/* where the disk is full it is undone all the same: the notes only spare doing it again */
-	journal_restoring(j, NULL);
+	array_each(lock, locks)
+		if (lock->fd >= 0)
+			close(lock->fd);
+	array_release(locks);
+}
+
+static bool is_used(const struct quiet_options *o, const char *knob, lock_list *locks)
+{
+	array_each(lock, locks)
+		if (strcmp(lock->knob, knob) == 0)
+			return lock->used;
+	struct lock lock = { knob, journal_open_use(o, knob, false), false };
+	lock.used = lock.fd >= 0 && flock(lock.fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+	array_push(locks, lock);
+	return lock.used;
+}
+
+/* heedless: also what others use. */
+static int undo_all(const struct quiet_options *o, struct journal *j, bool heedless,
+		    quiet_list *out, struct error *err)
+{
+	SCOPED(locks_release) lock_list locks = { 0 };
+	FREED ARRAY(size_t) undone = { 0 };
+	size_t refused = 0, used = 0;
 	for (size_t i = j->changes.count; i--;) {
-		struct change *c = &j->changes.items[i];
+		const struct change *c = &j->changes.items[i];
 		if (!c->begun || c->finished)
 			continue;
+		if (!heedless && is_used(o, c->knob, &locks))
+			used++;
+		else
+			array_push(&undone, i);
+	}
+	/* where the disk is full it is undone all the same: the notes only spare doing it again */
+	if (undone.count)
+		journal_restoring(j, NULL);
+	for (size_t k = 0; k < undone.count; k++) {
+		size_t i = undone.items[k];
+		struct change *c = &j->changes.items[i];
 		undo(o, c);
 		add_item(out, c);
 		if (c->state == QUIET_REFUSED)
@@ -381,8 +490,10 @@ static int undo_all(const struct quiet_options *o, struct journal *j, quiet_list
 		else
 			journal_finished(j, i, NULL);
 	}
+	if (used && !j->left)
+		journal_leave(j, NULL);
 	if (!refused)
-		return journal_remove(j, err);
+		return used ? 0 : journal_remove(j, err);
 	error_set(err, EXIT_ENVIRONMENT, "%zu of %zu changes could not be put back", refused,
 		  j->changes.count);
 	return error_hint(err, "they stay in %s; `tare quiet --restore` tries again", j->path);
@@ -406,7 +517,7 @@ static int restore(const struct quiet_options *o, enum whose whose, int owner, q
 	bool abandoned = j.stale || journal_is_abandoned(&j);
 	if (whose == ABANDONED ? !abandoned : whose == ONES_OWN && (abandoned || j.owner != owner))
 		return 0;
-	return j.stale ? journal_remove(&j, err) : undo_all(o, &j, out, err);
+	return j.stale ? journal_remove(&j, err) : undo_all(o, &j, whose == ANYBODYS, out, err);
 }
 
 int quiet_restore(const struct quiet_options *o, quiet_list *out, struct error *err)
@@ -416,12 +527,92 @@ int quiet_restore(const struct quiet_options *o, quiet_list *out, struct error *
 
 int quiet_restore_own(const struct quiet_options *o, int owner, quiet_list *out, struct error *err)
 {
-	return restore(o, ONES_OWN, owner, out, err);
+	int failed = restore(o, ONES_OWN, owner, out, err);
+	if (!failed && owner == (int)getpid())
+		unguard_changes();
+	return failed;
 }
 
 int quiet_restore_abandoned(const struct quiet_options *o, quiet_list *out, struct error *err)
 {
 	return restore(o, ABANDONED, 0, out, err);
+}
+
+/* ---- what several use ---- */
+
+#define USE_TRIES 25
+#define USE_PAUSE_US 20000
+
+/* Whether the knob is as wanted already, by whomever. */
+static bool is_as_wanted(const struct quiet_options *o)
+{
+	SCOPED(changes_release) change_list changes = { 0 };
+	bool wanted = plan(o, &changes, NULL) == 0;
+	array_each(c, &changes)
+		wanted &= c->state == QUIET_ALREADY;
+	return wanted;
+}
+
+int quiet_use(const struct quiet_options *o, const char *knob, int *use, struct error *err)
+{
+	struct quiet_options one = *o;
+	int failed = -1, fd;
+	*use = -1;
+	if (check_root(o, "make the machine quiet", err))
+		return -1;
+	fd = journal_open_use(o, knob, true);
+	if (fd < 0 || flock(fd, LOCK_SH)) {
+		error_errno(err, EXIT_ENVIRONMENT, "cannot lock the journal's knob '%s'", knob);
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	one.only = &knob;
+	one.only_count = 1;
+	/* another one may be about to change it, or to restore what it changed */
+	for (int i = 0; failed && i < USE_TRIES && !interrupted(); i++) {
+		SCOPED(quiet_list_release) quiet_list changes = { 0 };
+		if (i)
+			usleep(USE_PAUSE_US);
+		failed = !is_as_wanted(&one) && apply(&one, (int)getpid(), fd, &changes, err);
+		if (failed && err && err->code != EXIT_USAGE)
+			break;
+	}
+	if (failed)
+		close(fd);
+	else
+		*use = fd;
+	return failed ? -1 : 0;
+}
+
+int quiet_unuse(const struct quiet_options *o, int *use, struct error *err)
+{
+	struct quiet_status status;
+	bool left = false;
+	if (*use < 0)
+		return 0;
+	/* First it is said that this process needs it no longer, then that it does not use it:
+	 * whoever then finds that nobody does restores it. */
+	for (int i = 0; !left && i < USE_TRIES; i++) {
+		SCOPED(journal_release) struct journal j = JOURNAL_INIT;
+		if (i)
+			usleep(USE_PAUSE_US);
+		/* another process may be looking at it just now */
+		if (journal_take(&j, o, err))
+			break;
+		if (j.fd >= 0)
+			left = j.owner != (int)getpid() || journal_leave(&j, NULL) == 0;
+		else
+			left = quiet_look(o, &status, NULL) == 0 && !status.quiet;
+	}
+	close(*use);
+	*use = -1;
+	SCOPED(quiet_list_release) quiet_list restored = { 0 };
+	int failed = quiet_restore_abandoned(o, &restored, err);
+	/* what a full or broken disk kept from being noted is the guard's when tare ends */
+	if (left)
+		unguard_changes();
+	return failed;
 }
 
 int quiet_look(const struct quiet_options *o, struct quiet_status *out, struct error *err)
@@ -434,6 +625,7 @@ int quiet_look(const struct quiet_options *o, struct quiet_status *out, struct e
 		return 0;
 	*out = (struct quiet_status){ .quiet = true,
 				      .abandoned = journal_is_abandoned(&j),
+				      .left = j.left,
 				      .stale = j.stale,
 				      .owner = j.owner,
 				      .since_ns = j.since_ns };

@@ -36,7 +36,7 @@ struct quiet_options {
 	size_t service_count, keep_service_count;
 	bool force; /* quiet_restore(): also restore what somebody else changed meanwhile */
 	/* Called before and after each change and restore, where a test may end the process; or
-	 * NULL. */
+	 * NULL. With it, no guard restores. */
 	void (*step)(void *context);
 	void *context;
 };
@@ -77,15 +77,24 @@ int quiet_apply(const struct quiet_options *o, int owner, quiet_list *out, struc
  * journal, or another process is restoring, it succeeds with out empty. What fails stays in the
  * journal, and it returns -1. */
 int quiet_restore(const struct quiet_options *o, quiet_list *out, struct error *err);
-/* Like quiet_restore(), if this owner made the machine quiet. Otherwise nothing is restored. */
+/* Like quiet_restore(), if this owner made the machine quiet. Otherwise nothing is restored. What
+ * others use (quiet_use()) is left to them. */
 int quiet_restore_own(const struct quiet_options *o, int owner, quiet_list *out, struct error *err);
-/* Like quiet_restore(), if the owner is gone or the journal is from an earlier boot. */
+/* Likewise, if the owner is gone or the journal is from an earlier boot. */
 int quiet_restore_abandoned(const struct quiet_options *o, quiet_list *out, struct error *err);
+
+/* Changes one knob for as long as somebody uses it. Several processes may, and the last one, which
+ * need not be the one that changed it, restores it; after a kill -9 the next user or tare does. On
+ * success *use is to be given to quiet_unuse(); otherwise it is -1. */
+int quiet_use(const struct quiet_options *o, const char *knob, int *use, struct error *err);
+/* Sets *use to -1; does nothing if it is. */
+int quiet_unuse(const struct quiet_options *o, int *use, struct error *err);
 
 /* Whether the machine is quiet, and who wanted it. */
 struct quiet_status {
 	bool quiet;	  /* there is a journal */
 	bool abandoned;	  /* its owner is gone, so it should be restored */
+	bool left;	  /* its owner has ended, and others still use what it changed */
 	bool stale;	  /* from an earlier boot: nothing of it is in force */
 	int owner;	  /* 0: nobody; it stays until restored */
 	int64_t since_ns; /* CLOCK_REALTIME */
@@ -99,6 +108,8 @@ bool quiet_is_journalled(const struct quiet_options *o);
 /* Moves a process onto the isolated CPUs if quiet_apply() made a partition of them, where nothing
  * else may run. Succeeds if there is none. */
 int quiet_enter(const struct quiet_options *o, int pid, struct error *err);
+/* The process that entered has ended: the guard has nothing to end there any more. */
+void quiet_left(void);
 
 /* Why a service is never stopped: it keeps the machine reachable or alive. NULL: it may be. */
 const char *quiet_kept(const char *service);

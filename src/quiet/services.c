@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/process.h"
 #include "quiet/change.h"
 #include "quiet/systemd.h"
 #include "record/noncritical.h"
@@ -327,17 +328,6 @@ const struct change_ops sysv_ops = { sysv_now, sysv_put };
 
 /* ---- processes held by a signal ---- */
 
-bool process_start(int pid, unsigned long long *start, char *state)
-{
-	FREED char *text = file_read_proc(pid, "stat");
-	const char *end = text ? strrchr(text, ')') : NULL;
-	/* the state is the first after the name, the start the 20th */
-	return end && sscanf(end + 1,
-			     " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			     "%*s %*s %llu",
-			     state, start) == 2;
-}
-
 bool process_is_gone(int reason)
 {
 	return reason == ENOENT || reason == ESRCH;
@@ -346,9 +336,12 @@ bool process_is_gone(int reason)
 /* "NAME PID START"; false: it is gone, or cannot be looked at, as errno says. */
 static bool held_process(const struct change *c, int *pid, char *state)
 {
-	unsigned long long start, now;
-	return sscanf(c->what, "%*s %d %llu", pid, &start) == 2 &&
-	       process_start(*pid, &now, state) && now == start && *state != 'Z';
+	unsigned long long start;
+	struct process_look now;
+	bool there = sscanf(c->what, "%*s %d %llu", pid, &start) == 2 && process_look(*pid, &now);
+	if (there)
+		*state = now.state;
+	return there && now.start == start && now.state != 'Z';
 }
 
 static enum reading pause_now(const struct quiet_options *o, const struct change *c, char **value,
@@ -395,8 +388,8 @@ static void plan_holds(const struct quiet_options *o, const char *knob, change_l
 					     "/run/anacron.pid" };
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
 		FREED char *text = file_read_line(files[i]);
-		char path[64], state, what[96];
-		unsigned long long start;
+		char path[64], what[96];
+		struct process_look look;
 		long pid;
 		if (!text || !integer_parse(text, 2, INT32_MAX, &pid))
 			continue;
@@ -404,11 +397,11 @@ static void plan_holds(const struct quiet_options *o, const char *knob, change_l
 		FREED char *comm = file_read_line(path);
 		const struct known_daemon *d = comm ? known_daemon_find(comm) : NULL;
 		if (d && d->kind == DAEMON_TIMED && !is_wish(o, comm) &&
-		    process_start((int)pid, &start, &state)) {
-			snprintf(what, sizeof what, "%s %ld %llu", comm, pid, start);
+		    process_look((pid_t)pid, &look)) {
+			snprintf(what, sizeof what, "%s %ld %llu", comm, pid, look.start);
 			struct change *c =
 				change_add(out, CHANGE_PAUSE, knob, what, "running", "paused");
-			if (state == 'T')
+			if (look.state == 'T')
 				c->state = QUIET_ALREADY;
 		}
 	}

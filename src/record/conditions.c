@@ -17,6 +17,7 @@ struct conditions conditions_take(char *text)
 	for (size_t i = 0; i < json_array_size(codes); i++)
 		array_push(&c.expected_codes, (int)json_integer_value(json_array_get(codes, i)));
 	c.emp = json_string_value(json_object_get(c.all, "emp"));
+	c.measure = json_string_value(json_object_get(c.all, "measure"));
 	c.quieted = quiet;
 	c.quieted_before = json_is_string(quiet);
 	c.quieted_for_it = json_is_array(quiet);

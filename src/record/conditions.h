@@ -20,7 +20,8 @@ struct conditions {
 	/* of commands */
 	bool ignore_failure, keep_outliers, no_cutoffs, no_ledger;
 	ARRAY(int) expected_codes;
-	const char *emp; /* the version it was made with, such as "v5"; NULL: none */
+	const char *emp;     /* the version it was made with, such as "v5"; NULL: none */
+	const char *measure; /* asked for by --measure, such as "et"; NULL: the best */
 	/* in any way; by an earlier 'tare quiet'; for this run, by the changes in quiet */
 	bool quieted, quieted_before, quieted_for_it;
 	ARRAY(struct knob_changes) quiet;

@@ -9,7 +9,12 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "record/speed.h"
 #include "record/trace.h"
+
+/* The name of a loop's thread is this and the number of its CPU. Another process's loop on the same
+ * CPU is recognised by it. */
+#define DETOUR_LOOP "tare-loop/"
 
 /* The loop's raw note, in ticks of the CPU's counter (x86: TSC, arm64: CNTVCT). */
 struct detour_note {
@@ -42,9 +47,11 @@ struct detour_round {
 	bool kernel;		   /* events were taken; false: detours have no names */
 	uint64_t begin_ns, end_ns; /* the loop's first and last reading, CLOCK_MONOTONIC */
 	uint64_t turns;		   /* readings of the clock */
-	uint64_t unwatched_ns;	   /* while the loop wrote its notes and saw nothing */
+	uint64_t unwatched_ns;	   /* while the loop wrote its notes or probed, and saw nothing */
 	const struct detour *detours;
 	size_t detour_count;
+	const struct speed_sample *speeds; /* the loop's probes, each from its at_ns on; by time */
+	size_t speed_count;
 	/* By time: TRACE_SWITCH, TRACE_ENTER, TRACE_LEAVE, TRACE_WORK_BEGIN, TRACE_WORK_END,
 	 * TRACE_FAULT, TRACE_NMI of this CPU. */
 	const struct trace_event *events;

@@ -75,6 +75,8 @@ const struct field duet_part_fields[] = {
 	  .title = "switches"),
 	X(padding, "padding", FIELD_U64, "bytes of environment that moved its stack",
 	  .unit = UNIT_BYTES),
+	X(instructions, "instructions", FIELD_KNOWN, "executed in user mode", .unit = UNIT_COUNT),
+	X(cycles, "cycles", FIELD_KNOWN, "of the CPU, in user mode", .unit = UNIT_COUNT),
 	{ 0 },
 };
 

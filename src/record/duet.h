@@ -46,6 +46,7 @@ struct duet_part {
 	double overlap;
 	uint64_t switches; /* how often it was put on or taken off a CPU; ABSENT_NS: unknown */
 	uint64_t padding;  /* bytes of environment that moved its stack */
+	int64_t instructions, cycles; /* in user mode; -1: not counted */
 };
 
 /* A look at the data while the duet went on, at which it could have stopped. */

@@ -1,5 +1,8 @@
 #include "record/execution.h"
 
+#include <string.h>
+
+#include <math.h>
 #include <stdlib.h>
 
 const char *const backend_names[] = { "plain", "netlink", "bpf" };
@@ -72,6 +75,10 @@ const struct field execution_fields[] = {
 	  .meaning = "What the counters of the whole system grew by." },
 	{ "processes", FIELD_LIST, .shape = &process_shape, .flags = FIELD_ONLY_JSON | FIELD_MAYBE,
 	  .meaning = "What ran during it: up to 10 of each role, by time on a CPU." },
+	{ "counters", FIELD_LIST, .shape = &counter_shape,
+	  .flags = FIELD_ONLY_JSON | FIELD_OPTIONAL | FIELD_BY_HAND,
+	  .meaning =
+		  "Hardware and software counters of the subject's tree; not there without any." },
 	X(left_behind, "left_behind", FIELD_U32, "processes alive when the first one ended"),
 	X(ended, "ended", FIELD_U32, "of those, ended by tare"),
 	X(lost, "lost", FIELD_U64, "events the collector lost"),
@@ -151,12 +158,38 @@ bool process_pt_ns(const struct process *p, uint64_t *ns)
 void execution_release(struct execution *x)
 {
 	array_release(&x->processes);
+	array_release(&x->counters);
 	image_release(&x->tasks_before);
 	image_release(&x->tasks_after);
 	image_release(&x->exits);
 	ledger_release(&x->ledger);
 	trace_release(&x->trace);
 	*x = (struct execution){ 0 };
+}
+
+struct execution execution_take(struct execution *x)
+{
+	struct execution taken = *x;
+	memset(&x->processes, 0, sizeof x->processes);
+	memset(&x->counters, 0, sizeof x->counters);
+	memset(&x->ledger.threads, 0, sizeof x->ledger.threads);
+	memset(&x->ledger.entries, 0, sizeof x->ledger.entries);
+	memset(&x->ledger.details, 0, sizeof x->ledger.details);
+	memset(&x->ledger.others, 0, sizeof x->ledger.others);
+	memset(&x->ledger.interrupts, 0, sizeof x->ledger.interrupts);
+	x->trace = (struct trace){ 0 };
+	taken.tasks_before = taken.tasks_after = taken.exits = (struct image){ 0 };
+	return taken;
+}
+
+#define BYTES_OF(list) ((list).capacity * sizeof *(list).items)
+
+size_t execution_bytes(const struct execution *x)
+{
+	const struct ledger *l = &x->ledger;
+	return sizeof *x + BYTES_OF(x->processes) + BYTES_OF(x->counters) + BYTES_OF(l->threads) +
+	       BYTES_OF(l->entries) + BYTES_OF(l->details) + BYTES_OF(l->others) +
+	       BYTES_OF(l->interrupts) + BYTES_OF(x->trace.events) + BYTES_OF(x->trace.names);
 }
 
 struct execution execution_unknown(void)
@@ -182,18 +215,27 @@ void execution_begin_again(struct execution *x)
 	fresh.trace = x->trace;
 	fresh.processes.items = x->processes.items;
 	fresh.processes.capacity = x->processes.capacity;
+	fresh.counters.items = x->counters.items;
+	fresh.counters.capacity = x->counters.capacity;
 	*x = fresh;
 	x->tasks_before.count = x->tasks_after.count = x->exits.count = 0;
 	ledger_clear(&x->ledger);
 	trace_clear(&x->trace);
 }
 
+bool outcome_counts(enum outcome outcome, int status, const int *codes, size_t count,
+		    bool ignore_failure)
+{
+	bool expected = status == 0;
+	for (size_t i = 0; i < count; i++)
+		expected |= status == codes[i];
+	return (outcome == OUTCOME_EXITED && expected) ||
+	       (ignore_failure && outcome != OUTCOME_TIMED_OUT);
+}
+
 bool execution_succeeded(const struct execution *x, const int *codes, size_t count)
 {
-	bool expected = x->status == 0;
-	for (size_t i = 0; i < count; i++)
-		expected |= x->status == codes[i];
-	return x->outcome == OUTCOME_EXITED && expected;
+	return outcome_counts(x->outcome, x->status, codes, count, false);
 }
 
 enum grade execution_grade(const struct execution *x)
@@ -202,6 +244,51 @@ enum grade execution_grade(const struct execution *x)
 		if (x->pt_ns[g] != ABSENT_NS)
 			return g;
 	return GRADES;
+}
+
+static struct execution_spent spent_by_ledger(const struct ledger *l)
+{
+	struct execution_spent s = { .queued_ns = (double)l->wall_ns[LEDGER_QUEUED],
+				     .run_ns = (double)l->subject.ns[LEDGER_RUN],
+				     .run_wall_ns = (double)l->wall_ns[LEDGER_RUN] };
+	for (int c = LEDGER_IO; c <= LEDGER_STOPPED; c++)
+		s.blocked_ns += (double)l->wall_ns[c];
+	return s;
+}
+
+/* The root's own CPU time, of the tree's: its time on run queues is then about that of the tree. */
+#define MOST_OF 0.9
+
+/* The time that the tree was ready without a CPU; NaN: not known. */
+static double run_delay(const struct execution *x)
+{
+	const struct totals *t = &x->totals;
+	uint64_t exec = 0, delay = 0;
+	if (t->present >> TASK_RUN_DELAY & 1)
+		return (double)t->value[TASK_RUN_DELAY];
+	/* without privileges only that of the root is seen */
+	array_each(p, &x->processes)
+		if (p->role == ROLE_SUBJECT && p->present >> TASK_RUN_DELAY & 1) {
+			exec += p->value[TASK_EXEC];
+			delay += p->value[TASK_RUN_DELAY];
+		}
+	return exec && (double)exec >= MOST_OF * (double)t->value[TASK_EXEC] ? (double)delay : NAN;
+}
+
+struct execution_spent execution_spent(const struct execution *x, bool by_ledger)
+{
+	enum grade g = execution_grade(x);
+	if (by_ledger)
+		return spent_by_ledger(&x->ledger);
+	if (g == GRADES)
+		return (struct execution_spent){ NAN, NAN, NAN, NAN };
+	double et = (double)x->et_ns, pt = (double)x->pt_ns[g], delay = run_delay(x);
+	/* summed over threads, either may be longer than it took */
+	double off = fmax(et - pt, 0), queued = isnan(delay) ? NAN : fmin(delay, off);
+	return (struct execution_spent){ .blocked_ns = isnan(queued) ? off : off - queued,
+					 .queued_ns = queued,
+					 .run_ns = pt,
+					 .run_wall_ns = fmin(pt, et) };
 }
 
 void run_release(struct run *run)

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "record/conditions.h"
+#include "record/counter.h"
 #include "record/field.h"
 #include "record/ledger.h"
 #include "record/speed.h"
@@ -86,6 +87,7 @@ struct execution {
 	int64_t ephemeral;	  /* tasks made but never seen; -1 if unknown */
 	uint64_t self_ns;	  /* CPU time of tare within the timed window */
 	struct speed_means speed; /* of the CPUs, while the subject had them */
+	counter_list counters;	  /* of the tree; empty: none was read */
 	struct overall before, after;
 	ARRAY(struct process)
 	processes; /* everything that ran: the subject's first, then by exec */
@@ -101,14 +103,34 @@ extern const struct shape execution_shape, process_shape, overall_shape;
 /* One of which nothing is known yet: what can say so is absent, the rest is 0. */
 struct execution execution_unknown(void);
 void execution_release(struct execution *x);
+/* Takes its lists, which x then lacks; the numbers are in both. Without images of tasks. */
+struct execution execution_take(struct execution *x);
+/* About how much memory it takes. */
+size_t execution_bytes(const struct execution *x);
 /* Clears it but keeps its memory for the next one. */
 void execution_begin_again(struct execution *x);
 
+/* Whether an execution that ended so counts: it exited with 0 or one of these codes, or failures
+ * are ignored and it did not time out. */
+bool outcome_counts(enum outcome outcome, int status, const int *codes, size_t count,
+		    bool ignore_failure);
 /* Whether it exited with 0 or one of these codes. */
 bool execution_succeeded(const struct execution *x, const int *codes, size_t count);
 
 /* The best grade this execution has, or GRADES if none. */
 enum grade execution_grade(const struct execution *x);
+
+/* Where its elapsed time went, in ns: by its ledger, or else by what the scheduler counted. */
+struct execution_spent {
+	double blocked_ns; /* all of it slept or was blocked on I/O */
+	double queued_ns;  /* it was ready, but others had the CPU; NaN: not told from blocked_ns */
+	/* on a CPU: over all threads, and while any of them was. NaN: there is no process time */
+	double run_ns, run_wall_ns;
+};
+/* A share of the elapsed time that is blocked: what process time does not have of it cannot be
+ * neglected from here on. */
+#define SPENT_WAITING 0.1
+struct execution_spent execution_spent(const struct execution *x, bool by_ledger);
 
 enum run_status {
 	RUN_GOING, /* its tare is working on it */

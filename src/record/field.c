@@ -177,7 +177,9 @@ int field_put(const struct field *f, void *member, bool known, int64_t value)
 		*(bool *)member = value;
 		return 0;
 	case FIELD_ENUM:
-		if (!known || value < 0 || value >= f->limit)
+		if (!known && f->flags & FIELD_ZERO_ABSENT)
+			value = f->limit;
+		else if (!known || value < 0 || value >= f->limit)
 			return -1;
 		*(uint32_t *)member = (uint32_t)value;
 		return 0;

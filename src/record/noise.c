@@ -107,7 +107,7 @@ const struct field noise_cpu_fields[] = {
 	  .flags = FIELD_MAYBE),
 	X(rounds, "rounds", FIELD_U32, NULL),
 	X(window_ns, "window_ns", FIELD_U64, "Looked at, in all rounds."),
-	X(unwatched_ns, "unwatched_ns", FIELD_U64, "Of it, the loop's own notes."),
+	X(unwatched_ns, "unwatched_ns", FIELD_U64, "Of it, the loop's own notes and probes."),
 	{ "duty_cycle", FIELD_REAL, .flags = FIELD_ONLY_JSON | FIELD_MAYBE, .more = SHARE,
 	  .meaning = "(window_ns - unwatched_ns) of the time that passed, pauses between rounds "
 		     "included." },
@@ -481,6 +481,7 @@ void noise_cpu_release(struct noise_cpu *c)
 	array_release(&c->sources);
 	array_release(&c->combinations);
 	array_release(&c->untold);
+	array_release(&c->speeds);
 	noise_histogram_release(&c->master);
 	xfree(c->buckets);
 	xfree(c->source_index);

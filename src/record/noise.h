@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "record/field.h"
+#include "record/speed.h"
 #include "record/trace.h"
 
 /* The class of a source. The first seven are named by the kernel: time inside an interval that it
@@ -107,6 +108,25 @@ struct noise_combination {
 	struct noise_histogram seen_lengths, told_lengths; /* of these; without told times of 0 */
 };
 
+/* ---- the speed of a CPU ---- */
+
+/* The probes of one CPU in points, in order of time: at first of 100 ms each; when there are too
+ * many, pairs are merged. A point begins at a multiple of its length, so points of two CPUs with
+ * the same length cover the same times. Stretches without a probe have no point. */
+#define NOISE_SPEED_POINTS_MAX 512
+#define NOISE_SPEED_POINT_NS 100000000u
+struct noise_speed_point {
+	uint64_t begin_ns;	/* since the begin of the run */
+	uint64_t length_ns;	/* the same of all points of a CPU */
+	double ns[SPEED_KINDS]; /* one probe's work at the mean speed; NaN: all were left out */
+	uint64_t probes;	/* in these means */
+	uint64_t left_out;	/* interrupted */
+};
+typedef ARRAY(struct noise_speed_point) noise_speed_list;
+/* at_ns: since the begin of the run, not before that of the last one. A sample with a flag is left
+ * out. */
+void noise_speed_add(noise_speed_list *points, uint64_t at_ns, const struct speed_sample *s);
+
 /* ---- one CPU ---- */
 
 /* The user-level histogram, with the classes of each bucket's detours. */
@@ -136,7 +156,7 @@ struct noise_cpu {
 	uint32_t cpu;
 	uint32_t rounds;
 	uint64_t window_ns;    /* watched, in all rounds */
-	uint64_t unwatched_ns; /* of that, while the loop wrote its notes */
+	uint64_t unwatched_ns; /* of that, while the loop wrote its notes or probed */
 	uint64_t turns;
 	uint64_t threshold_ns;
 	double step_ns; /* of the clock */
@@ -148,6 +168,7 @@ struct noise_cpu {
 	ARRAY(struct noise_source) sources;
 	ARRAY(struct noise_combination) combinations;
 	ARRAY(struct noise_untold) untold;
+	noise_speed_list speeds; /* empty: the speed was not watched */
 	struct noise_host host;
 	uint64_t events, lost; /* reported by the kernel; without room */
 	uint64_t outside; /* occurrences outside detours: shorter than the threshold, or while the
@@ -225,7 +246,7 @@ struct noise {
 void noise_init(struct noise *n, const uint32_t *cpus, size_t count);
 void noise_release(struct noise *n);
 /* All CPUs as one (cpu UINT32_MAX): sums, but the largest thresholds, steps and turns; sources and
- * combinations are matched by name. The caller releases it. */
+ * combinations are matched by name. Speeds are not summed: it has none. The caller releases it. */
 void noise_together(const struct noise *n, struct noise_cpu *into);
 void noise_cpu_release(struct noise_cpu *c);
 
@@ -233,8 +254,10 @@ void noise_cpu_release(struct noise_cpu *c);
 
 extern const struct field noise_settings_fields[], noise_cpu_fields[], noise_bucket_fields[],
 	noise_source_fields[], noise_combination_fields[], noise_untold_fields[],
-	noise_part_fields[], noise_worst_fields[], noise_share_fields[], noise_length_fields[];
+	noise_part_fields[], noise_worst_fields[], noise_share_fields[], noise_length_fields[],
+	noise_speed_fields[];
 extern const struct shape noise_settings_shape, noise_coverage_shape, noise_cpu_shape,
-	noise_bucket_shape, noise_length_shape, noise_part_shape, noise_worst_shape;
+	noise_bucket_shape, noise_length_shape, noise_part_shape, noise_worst_shape,
+	noise_speed_point_shape;
 
 #endif

@@ -91,7 +91,9 @@ const struct shape profile_function_shape = { "profile_listing_function", NULL,
 					      profile_function_fields };
 #undef X
 
-const char *const stack_end_names[] = { "leaf", "complete", "limit", "broken" };
+const char *const stack_end_names[] = {
+	"leaf", "complete", "limit", "broken", "no_room", "elided"
+};
 
 static const struct field stack_ends_fields[] = {
 	{ "", FIELD_EACH, STACK_ENDS, .names = stack_end_names, .item = FIELD_U64 },
@@ -100,8 +102,9 @@ static const struct field stack_ends_fields[] = {
 const struct shape stack_ends_shape = {
 	"stack_ends",
 	"Samples with a part in user space, by how their stacks ended. leaf: not followed, only the "
-	"instruction is known. complete: up to where the thread started. limit: the rest found no "
-	"room. broken: something told no way on.",
+	"instruction is known. complete: up to where the thread started. elided: the same, but "
+	"frames in its middle were left out. limit: deeper than it was followed. no_room: the "
+	"buffer was full. broken: unreadable, for want of unwind rows or memory.",
 	stack_ends_fields
 };
 
@@ -352,6 +355,51 @@ uint32_t profile_add_stack(struct profile *p, const uint32_t *locations, size_t 
 		memcpy(p->links.items + p->links.count, locations, count * sizeof *locations);
 	p->links.count += count;
 	return ADD(p, STACKS, stack_list, hash, new);
+}
+
+/* It has a function, so that every view and format shows its name. A function of size 0 would be an
+ * inlined one. */
+static uint32_t add_gap(struct profile *p, const char *name)
+{
+	uint32_t object = profile_add_object(
+		p, &(struct profile_object){ .path = (char *)name, .kind = OBJECT_UNKNOWN });
+	uint32_t location = profile_add_location(p, object, 0);
+	if (!p->locations.items[location].frames) {
+		const struct profile_function f = { .object = object,
+						    .name = (char *)name,
+						    .size = 1 };
+		const struct profile_frame frame = { .function = profile_add_function(p, &f) };
+		profile_set_frames(p, location, 0, &frame, 1);
+	}
+	return location;
+}
+
+uint32_t profile_add_walked_stack(struct profile *p, const uint32_t *locations, size_t count,
+				  size_t kernel, size_t depth, enum stack_end end)
+{
+	/* frame pointers do not tell the end from a break */
+	const char *missing = end == STACK_BROKEN && p->stacks == STACKS_EH_FRAME ? "[broken]"
+			      : end == STACK_LIMIT || end == STACK_NO_ROOM	  ? "[truncated]"
+										  : NULL;
+	size_t inner = kernel + PROFILE_FRAMES_INNER;
+	bool elided = depth > PROFILE_FRAMES_MAX && count > inner;
+	if (!missing && !elided)
+		return profile_add_stack(p, locations, count, kernel, end);
+	ARRAY(uint32_t) links = { 0 };
+	for (size_t i = 0; i < count; i++) {
+		if (elided && i == inner) {
+			array_push(&links, add_gap(p, "[truncated]"));
+			if (end == STACK_LIMIT) /* none of the rest is the outermost */
+				break;
+		}
+		array_push(&links, locations[i]);
+	}
+	if (missing && !(elided && end == STACK_LIMIT))
+		array_push(&links, add_gap(p, missing));
+	uint32_t stack = profile_add_stack(p, links.items, links.count, kernel,
+					   end == STACK_COMPLETE ? STACK_ELIDED : end);
+	array_release(&links);
+	return stack;
 }
 
 void profile_add_sample(struct profile *p, uint32_t slice, uint32_t thread, uint32_t stack,

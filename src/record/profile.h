@@ -16,7 +16,11 @@
 
 #define PROFILE_NONE UINT32_MAX /* an index that refers to nothing */
 #define BUILD_ID_MAX 20
-#define PROFILE_FRAMES_MAX 127 /* of a stack's kernel part, and of its user part */
+#define PROFILE_COMM 64 /* a thread's name; of a kernel thread it may be longer than 15 */
+/* Of the user part of a stack, the innermost and the outermost frames are kept. */
+#define PROFILE_FRAMES_INNER 1024
+#define PROFILE_FRAMES_OUTER 256
+#define PROFILE_FRAMES_MAX (PROFILE_FRAMES_INNER + PROFILE_FRAMES_OUTER)
 
 /* What triggers a sample. */
 enum profile_mode {
@@ -75,7 +79,7 @@ struct profile_instance {
 	uint64_t start_ns; /* of the process, CLOCK_BOOTTIME */
 	uint64_t exec_id;  /* how many programs it had before; with pid and start, the identity */
 	uint64_t first_ns; /* CLOCK_MONOTONIC; first sample */
-	char comm[16];
+	char comm[PROFILE_COMM];
 	char *cgroup;	 /* path in the hierarchy; NULL: unknown */
 	char *container; /* id, if the cgroup shows it; NULL: none */
 };
@@ -83,7 +87,7 @@ struct profile_instance {
 struct profile_thread {
 	uint32_t instance;
 	uint32_t tid;
-	char comm[16];
+	char comm[PROFILE_COMM];
 };
 
 struct profile_function {
@@ -115,8 +119,10 @@ struct profile_location {
 enum stack_end {
 	STACK_LEAF,	/* not unwound: only the instruction is known */
 	STACK_COMPLETE, /* to where the thread started */
-	STACK_LIMIT,	/* there was no room for the rest */
-	STACK_BROKEN,	/* it could not be unwound further */
+	STACK_LIMIT,	/* deeper than it was followed */
+	STACK_BROKEN,	/* unreadable: no unwind rows, or memory that is not there */
+	STACK_NO_ROOM,	/* the collector's buffer was full */
+	STACK_ELIDED,	/* complete, but frames in its middle were left out */
 	STACK_ENDS
 };
 extern const char *const stack_end_names[];
@@ -199,6 +205,11 @@ uint32_t profile_location_object(const struct profile *p, uint32_t location);
 /* Found by content. */
 uint32_t profile_add_stack(struct profile *p, const uint32_t *locations, size_t count,
 			   size_t kernel, enum stack_end end);
+/* Like profile_add_stack(), for a stack that was just walked. `depth` is the number of its user
+ * frames; with more than PROFILE_FRAMES_MAX of them, `locations` has the innermost and the
+ * outermost ones. A frame "[truncated]" or "[broken]" stands for those that are missing. */
+uint32_t profile_add_walked_stack(struct profile *p, const uint32_t *locations, size_t count,
+				  size_t kernel, size_t depth, enum stack_end end);
 /* Adds to the count of (slice, thread, stack). */
 void profile_add_sample(struct profile *p, uint32_t slice, uint32_t thread, uint32_t stack,
 			uint64_t count);

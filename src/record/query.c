@@ -30,6 +30,9 @@ const char *const query_event_names[QUERY_EVENTS] = { "restarted", "backed off",
 						      "resumed",   "same plan",	 "made table",
 						      "gave up" };
 
+const char *const query_transaction_names[QUERY_TRANSACTIONS] = { "read only", "rolled back",
+								  "committed" };
+
 void query_run_release(struct query_run *r)
 {
 	for (size_t i = 0; i < r->at.count; i++)
@@ -113,15 +116,15 @@ const struct field query_execution_fields[] = {
 	  .unit = UNIT_ID, .flags = FIELD_NOT_JSON),
 	X(query_tasks, "query_tasks", FIELD_U32,
 	  "threads of it that may run at once; 0 counts as 1", .flags = FIELD_NOT_JSON),
-	X(utility_most_ns, "utility_most_ns", FIELD_U64,
+	X(utility_most_ns, "utility_most_ns", FIELD_NS,
 	  "user and system time of the server's busiest other process", .unit = UNIT_NS,
 	  .flags = FIELD_NOT_JSON),
-	X(blkio_most_ns, "blkio_most_ns", FIELD_U64,
+	X(blkio_most_ns, "blkio_most_ns", FIELD_NS,
 	  "of the process, of any role, that was blocked most", .unit = UNIT_NS,
 	  .flags = FIELD_NOT_JSON),
-	X(other_query, "other_query", FIELD_U32,
+	X(other_query, "other_query", FIELD_KNOWN,
 	  "processes of another server that evaluated queries", .flags = FIELD_NOT_JSON),
-	X(other_utility, "other_utility", FIELD_U32, "other processes of another server",
+	X(other_utility, "other_utility", FIELD_KNOWN, "other processes of another server",
 	  .flags = FIELD_NOT_JSON),
 	X(ephemeral, "ephemeral", FIELD_KNOWN, "processes that nobody saw",
 	  .flags = FIELD_NOT_JSON),
@@ -133,6 +136,16 @@ const struct field query_execution_fields[] = {
 	X(run_delay_ns, "run_delay_ns", FIELD_NS, "its tasks waited so long for a CPU",
 	  .unit = UNIT_NS),
 	X(lost, "lost", FIELD_U32, "events the collector lost", .flags = FIELD_NOT_JSON),
+	X(workers, "workers", FIELD_KNOWN, "helper processes that worked for it"),
+	X(workers_planned, "workers_planned", FIELD_KNOWN, "helper processes that its plan has"),
+	X(transaction, "transaction_end", FIELD_ENUM,
+	  "how its transaction ended. Only what was committed is left, and only that time has the "
+	  "commit in it",
+	  .json = "transaction", .limit = QUERY_TRANSACTIONS, .names = query_transaction_names,
+	  .flags = FIELD_ZERO_ABSENT | FIELD_NOT_CSV),
+	X(table_bytes, "relation_bytes", FIELD_U64,
+	  "of the tables in its plan before it, where it may write", .unit = UNIT_BYTES,
+	  .flags = FIELD_ZERO_ABSENT | FIELD_NOT_CSV),
 	X(raw, "raw", FIELD_ID, "id of its processes and ledger", .flags = FIELD_ONLY_SQL),
 	{ 0 },
 };

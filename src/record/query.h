@@ -36,6 +36,15 @@ enum query_measure {
 };
 const char *query_measure_name(enum query_measure m); /* "user", "system", "blkio", ... */
 
+/* How an execution's transaction ended, and so what is left of what it wrote. */
+enum query_transaction {
+	QUERY_READ_ONLY,   /* it could not write */
+	QUERY_ROLLED_BACK, /* after the time was taken: no commit is in it */
+	QUERY_COMMITTED,   /* the statement's own commit is in the time */
+	QUERY_TRANSACTIONS,
+};
+extern const char *const query_transaction_names[QUERY_TRANSACTIONS];
+
 struct query_usage {
 	uint64_t value[QUERY_MEASURES];
 	uint32_t missing;   /* bits of measures that are unknown for one of them */
@@ -51,14 +60,15 @@ struct query_execution {
 	struct query_usage usage[QUERY_ROLES];
 	uint64_t overall_ns[OVERALL_GUEST + 1]; /* of the CPUs, by enum overall_measure */
 	uint32_t overall_missing;		/* bits */
-	/* Identifies the evaluating process: equal numbers mean the same one (a backend's place, or
-	 * by its name). 0: there was none. */
+	/* Identifies the evaluating process or thread: equal numbers mean the same one. 0: there
+	 * was none. */
 	uint64_t query_process;
-	uint32_t query_tasks;	  /* of its threads, how many may run at once; 0 counts as 1 */
-	uint64_t utility_most_ns; /* user + system of the busiest utility process */
-	uint64_t blkio_most_ns;	  /* of the process of any role that was blocked most */
-	uint32_t other_query, other_utility; /* processes of another server */
-	int64_t ephemeral;		     /* that nobody saw; -1: unknown */
+	uint32_t query_tasks; /* of its threads, how many may run at once; 0 counts as 1 */
+	/* User + system of the busiest utility process, and the time blocked of the process of any
+	 * role that was blocked most; ABSENT_NS: unknown. */
+	uint64_t utility_most_ns, blkio_most_ns;
+	int64_t other_query, other_utility; /* processes of another server; -1: unknown */
+	int64_t ephemeral;		    /* that nobody saw; -1: unknown */
 	/* The time that devices served it, and everybody else meanwhile; ABSENT_NS: unknown. */
 	uint64_t own_device_ns, others_device_ns;
 	int64_t started_at_ns; /* CLOCK_REALTIME; 0: unknown */
@@ -66,7 +76,12 @@ struct query_execution {
 	uint64_t read_bytes;   /* from devices, for it; ABSENT_NS: unknown */
 	uint64_t run_delay_ns; /* how long its tasks waited for a CPU; ABSENT_NS: unknown */
 	uint32_t lost;	       /* events that the collector lost */
-	int64_t raw;	       /* the execution in the lab with its processes and ledger; 0: none */
+	/* Helper processes that were seen to work for it, and that its plan has; -1: unknown. */
+	int64_t workers, workers_planned;
+	enum query_transaction transaction; /* QUERY_TRANSACTIONS: unknown */
+	/* Of the tables in its plan, before it, if it may write; 0: unknown. */
+	uint64_t table_bytes;
+	int64_t raw; /* the execution in the lab with its processes and ledger; 0: none */
 };
 
 /* A query at a cardinality. */
@@ -95,7 +110,7 @@ enum query_event_kind {
 	QUERY_RESUMED,
 	QUERY_SAME_PLAN,  /* onepass: not executed, as the next higher cardinality has this plan */
 	QUERY_MADE_TABLE, /* about to be made: `text` */
-	QUERY_GAVE_UP,	  /* a Q@C whose plan keeps changing */
+	QUERY_GAVE_UP,	  /* a Q@C that failed: `text`; without one its plan kept changing */
 	QUERY_EVENTS,
 };
 extern const char *const query_event_names[QUERY_EVENTS];

@@ -6,7 +6,8 @@
 #define SPLIT_TICKS 10u
 #define TICK_NS 4000000u
 #define BLKIO_TICK_NS 10000000u /* the grain of block delays in /proc */
-#define OTHER_QUERY_SHARE 10	/* 1/10 of the measured time: it evaluates something, too */
+#define PID_BITS 22
+#define OTHER_QUERY_SHARE 10 /* 1/10 of the measured time: it evaluates something, too */
 
 /* The servers whose presence spoils a measurement, by the name of their processes. */
 static const char *const servers[] = { "postgres", "mariadbd", "mysqld", "oracle",
@@ -74,7 +75,7 @@ static uint64_t ran(const struct tally *t, const struct task_record *first,
 		    const struct task_record *last)
 {
 	uint64_t ns = grown(first, last, TASK_EXEC), most = span_ns(t, first, last);
-	return ns < most ? ns : most;
+	return ns < most || last->flags & TASK_IS_SUM ? ns : most;
 }
 
 /* With delayed dequeue the kernel sometimes takes the uptime for a block delay. A task that was
@@ -175,7 +176,11 @@ static void on_task(void *context, const struct task_record *first, const struct
 	t->blkio_ns = blkio > t->blkio_ns ? blkio : t->blkio_ns;
 	if (role == QUERY_QUERY) {
 		x->query_tasks++;
-		x->query_process = 1;
+		/* the server's process rather than a worker, by its pid and the ms of its start */
+		if (!x->query_process ||
+		    last->tid == (t->who->thread ? t->who->thread : t->who->process))
+			x->query_process = last->start_ns / 1000000 << PID_BITS |
+					   (uint32_t)last->tid;
 		add_absent(&x->read_bytes, first, last, TASK_READ_BYTES);
 		add_absent(&x->run_delay_ns, first, last, TASK_RUN_DELAY);
 	}
@@ -188,7 +193,7 @@ void query_usage_between(const struct image *before, const struct image *after,
 	struct tally t = { .who = who, .x = x, .before_ns = before->begin_ns };
 	memset(x->usage, 0, sizeof x->usage);
 	x->query_process = x->utility_most_ns = x->blkio_most_ns = 0;
-	x->query_tasks = x->other_query = x->other_utility = 0;
+	x->other_query = x->other_utility = x->query_tasks = 0;
 	x->read_bytes = x->run_delay_ns = 0;
 	tasks_between(before, after, exits, on_task, &t);
 	close_process(&t);

@@ -49,6 +49,23 @@ const struct cutoff *cutoff_find(const struct cutoff *list, size_t count, const 
 	return NULL;
 }
 
+bool study_is_undecided(const struct study *s, const struct study_daemon *d)
+{
+	/* the short run's holds from 0 on, the long run's up to any length */
+	bool given[STUDY_LENGTHS] = { 0 };
+	for (size_t i = 0; i < s->cutoffs.count; i++) {
+		const struct cutoff *c = &s->cutoffs.items[i];
+		if (strcmp(c->daemon, d->name) != 0)
+			continue;
+		given[STUDY_SHORT] |= c->from_ns == 0;
+		given[STUDY_LONG] |= c->below_ns == 0;
+	}
+	for (int l = 0; l < STUDY_LENGTHS; l++)
+		if (d->seen[l].has_cutoff && !given[l])
+			return true;
+	return false;
+}
+
 /* ---- the catalogue ---- */
 
 #define X(member, ...) FACT(struct study_level, member, __VA_ARGS__)
@@ -190,6 +207,9 @@ const struct field study_daemon_fields[] = {
 	{ "cutoffs", FIELD_LIST, .shape = &cutoff_range_shape,
 	  .flags = FIELD_ONLY_JSON | FIELD_BY_HAND,
 	  .meaning = "By range of program length, the shortest first." },
+	{ "undecided", FIELD_BOOL, .flags = FIELD_ONLY_JSON | FIELD_BY_HAND,
+	  .meaning =
+		  "A run gives it a cutoff, which would be below what it usually takes in a run and is therefore not used." },
 	{ "runs.short", FIELD_OBJECT, .shape = &study_seen_shape,
 	  .flags = FIELD_ONLY_JSON | FIELD_MAYBE, .meaning = "What each run says of it." },
 	{ "runs.long", FIELD_OBJECT, .shape = &study_seen_shape,

@@ -130,4 +130,8 @@ extern const struct shape study_run_shape, study_level_shape, study_period_shape
 const struct cutoff *cutoff_find(const struct cutoff *list, size_t count, const char *daemon,
 				 uint64_t et_ns);
 
+/* A run gives the daemon a cutoff, but the study has none: it would be below the most that the
+ * daemon takes in the cluster of a run, and so drop what is usual. */
+bool study_is_undecided(const struct study *s, const struct study_daemon *d);
+
 #endif

@@ -15,6 +15,7 @@ enum task_flag {
 	TASK_IS_KERNEL = 4,  /* a kernel thread */
 	TASK_HAS_EXITED = 8, /* an exit record: the measures are final, at_ns is the end */
 	TASK_IS_LEADER = 16, /* tid == tgid */
+	TASK_IS_SUM = 32,    /* stands for several processes that ended */
 };
 
 struct task_record {

@@ -83,7 +83,9 @@ static bool read_plan(const json_t *all, struct calibration *c, enum study_lengt
 		p->turns = whole(o, "turns", INT64_MAX);
 		good = p->want.length_ns ? p->want.samples && p->turns : l == STUDY_LONG;
 	}
-	if (good && cpus && !c->cpus && cpus_parse(cpus, &c->cpu_set))
+	if (good && cpus && !c->cpus &&
+	    (strcmp(cpus, "all") == 0 ? cpus_reachable(&c->cpu_set)
+				      : cpus_parse(cpus, &c->cpu_set)))
 		c->cpus = xstrdup(cpus);
 	return good;
 }
@@ -245,7 +247,7 @@ static int on_executed(void *context, size_t item, struct execution *x, struct e
 	uint32_t *count = x->warmup ? &p->warmed : &p->done;
 	(void)item;
 	x->number = *count + 1;
-	if (lab_add_execution(c->to.lab, p->run.id, x, err))
+	if (recorder_add_execution(&c->to, p->run.id, x, err))
 		return -1;
 	*count += 1;
 	return 0;

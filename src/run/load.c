@@ -13,7 +13,10 @@ struct emp_options loaded_options(const struct loaded_run *l)
 {
 	const struct lab_cutoffs *c = &l->cutoffs;
 	const struct conditions *how = &l->run.conditions;
+	enum emp_measure asked = emp_measure_of(how->measure);
 	return (struct emp_options){
+		.by_measure = asked != EMP_MEASURES,
+		.measure = asked,
 		.keep_outside = how->keep_outliers,
 		.ignore_failure = how->ignore_failure,
 		.expected_codes = how->expected_codes.items,
@@ -46,69 +49,64 @@ static int load_command(struct loaded_run *l, struct lab *lab, int64_t id,
 		detail = LAB_PROCESSES;
 	if (lab_get_executions(lab, id, detail, &l->executions, err))
 		return -1;
+	if (o->measure)
+		l->run.conditions.measure = o->measure;
 	const struct emp_options options = loaded_options(l);
 	emp_judge(&l->run, l->executions.items, l->executions.count, &options, &l->result);
 	l->stored = true;
 	return 0;
 }
 
-const char *loaded_measure_words(enum emp_measure m)
+/* The runs of two sides. The caller frees them. */
+static struct emp_judged *judged_of(const struct loaded_run *base, size_t n_base,
+				    const struct loaded_run *other, size_t n_other)
 {
-	static const char *const words[EMP_MEASURES] = {
-		[EMP_ET] = "elapsed time",
-		[EMP_PT_NET] = "process time (net)",
-		[EMP_PT_EXEC] = "process time (exec)",
-		[EMP_PT_TICK] = "process time (tick)",
-		[EMP_PT_STEADY] = "process time (steady)",
-	};
-	return words[m] ? words[m] : emp_measure_names[m];
+	struct emp_judged *judged = xcalloc(n_base + n_other, sizeof *judged);
+	for (size_t i = 0; i < n_base + n_other; i++) {
+		const struct loaded_run *l = i < n_base ? &base[i] : &other[i - n_base];
+		judged[i] = (struct emp_judged){ &l->run, l->executions.items, &l->result,
+						 i >= n_base };
+	}
+	return judged;
 }
 
-static bool all_have(const struct loaded_run *runs, size_t count, enum emp_measure m)
+void loaded_choose(const struct loaded_run *base, size_t n_base, const struct loaded_run *other,
+		   size_t n_other, enum emp_measure asked, struct emp_choice *out,
+		   struct strbuf *why)
+{
+	FREED struct emp_judged *judged = judged_of(base, n_base, other, n_other);
+	emp_choose(judged, n_base + n_other, asked, out);
+	if (why)
+		emp_choice_words(out, judged, why);
+}
+
+static bool all_have(const struct emp_judged *runs, size_t count, enum emp_measure m)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!runs[i].result.present[m] || !runs[i].result.kept[m].n)
+		if (!runs[i].result->present[m] || !runs[i].result->kept[m].n)
 			return false;
 	return true;
-}
-
-static void summarise_side(const struct loaded_run *runs, size_t count, enum emp_measure m,
-			   struct summary *out)
-{
-	FREED struct summary *each = xcalloc(count, sizeof *each);
-	for (size_t i = 0; i < count; i++)
-		each[i] = runs[i].result.kept[m];
-	summarise_runs(each, count, out);
 }
 
 int loaded_compare_sides(const struct loaded_run *base, size_t n_base,
 			 const struct loaded_run *other, size_t n_other, enum emp_measure measure,
 			 struct run_comparison *out, struct error *err)
 {
-	static const enum emp_measure best[] = { EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK, EMP_ET };
-	/* not PT(steady), unless asked for: between runs it is not shown to be better (decision
-	 * 030) */
-	for (size_t i = 0; measure == EMP_MEASURES && i < sizeof best / sizeof *best; i++)
-		if (all_have(base, n_base, best[i]) && all_have(other, n_other, best[i]))
-			measure = best[i];
-	if (measure == EMP_MEASURES || !all_have(base, n_base, measure) ||
-	    !all_have(other, n_other, measure)) {
+	FREED struct emp_judged *judged = judged_of(base, n_base, other, n_other);
+	if (measure == EMP_MEASURES) {
+		struct emp_choice choice;
+		emp_choose(judged, n_base + n_other, measure, &choice);
+		measure = choice.measure;
+	}
+	if (!all_have(judged, n_base + n_other, measure)) {
 		error_set(err, EXIT_USAGE, "run %lld and run %lld do not both have %s",
 			  (long long)base->run.id, (long long)other->run.id,
-			  measure == EMP_MEASURES ? "a measured execution"
-						  : loaded_measure_words(measure));
+			  measure == EMP_ET ? "a measured execution" : emp_measure_title(measure));
 		return error_hint(err, "'tare show %lld' tells what it holds",
 				  (long long)other->run.id);
 	}
-	struct summary a, b;
-	summarise_side(base, n_base, measure, &a);
-	summarise_side(other, n_other, measure, &b);
 	out->measure = measure;
-	emp_compare(&a, &b, &out->result);
-	out->result.runs_a = n_base;
-	out->result.runs_b = n_other;
-	if (measure == EMP_PT_STEADY)
-		emp_compare_steady(&base->result.steady, &other->result.steady, &out->result);
+	emp_compare_sides(judged, n_base + n_other, measure, &out->result);
 	return 0;
 }
 

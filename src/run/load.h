@@ -4,7 +4,7 @@
 
 #include "lab/lab.h"
 #include "protocol/duet/duet.h"
-#include "protocol/emp/emp.h"
+#include "protocol/emp/choice.h"
 #include "protocol/ttp/ttp.h"
 
 /* Whether to apply the cutoffs of the run's machine. */
@@ -19,6 +19,7 @@ struct load_options {
 	bool may_be_empty;	     /* a run without data is not an error, but has .stored false */
 	enum lab_detail detail;	     /* for commands */
 	enum cutoff_use cutoffs;     /* for commands */
+	const char *measure;	     /* for commands: in place of the one asked for (choice.h) */
 	uint64_t since_ns, until_ns; /* for profiles, since the run's begin; until 0: its end */
 	bool code;		     /* for profiles: also load the code of functions */
 	bool paper;		     /* for queries: judge exactly as the paper does */
@@ -68,7 +69,12 @@ void loaded_release(loaded_list *list);
 /* The options that its result was judged by. They are valid while l is not moved. */
 struct emp_options loaded_options(const struct loaded_run *l);
 
-/* Compares two runs by `measure`; EMP_MEASURES selects the best that both have. */
+/* What the runs are compared by (choice.h). why, unless NULL, gets the reason in words. */
+void loaded_choose(const struct loaded_run *base, size_t n_base, const struct loaded_run *other,
+		   size_t n_other, enum emp_measure asked, struct emp_choice *out,
+		   struct strbuf *why);
+
+/* Compares two runs by `measure`; EMP_MEASURES: as loaded_choose() says. */
 struct run_comparison {
 	enum emp_measure measure;
 	struct emp_comparison result;
@@ -80,7 +86,5 @@ int loaded_compare(const struct loaded_run *base, const struct loaded_run *other
 int loaded_compare_sides(const struct loaded_run *base, size_t n_base,
 			 const struct loaded_run *other, size_t n_other, enum emp_measure measure,
 			 struct run_comparison *out, struct error *err);
-/* "process time (net)" */
-const char *loaded_measure_words(enum emp_measure m);
 
 #endif

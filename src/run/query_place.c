@@ -1,11 +1,14 @@
 #include "run/query_place.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/guard.h"
+#include "base/invoker.h"
 #include "base/strbuf.h"
 
 /* ---- what is shown ---- */
@@ -83,13 +86,28 @@ int query_text_shown(const char *text, const char *url, char **shown, struct err
 
 /* ---- opened ---- */
 
+/* Only what tare put there: where a resumed run has its file is what a lab says. */
+static void remove_tables(const char *directory)
+{
+	static const char *const endings[] = { "", "-journal", "-wal", "-shm" };
+	AS_USER(as);
+	if (invoker_begin(&as, NULL))
+		return;
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+		SCOPED(strbuf_release) struct strbuf path = { 0 };
+		strbuf_printf(&path, "%s/tables.db%s", directory, endings[i]);
+		unlink(strbuf_text(&path));
+	}
+	rmdir(directory);
+}
+
 static int own_file(struct query_place *p, struct error *err)
 {
 	const char *where = getenv("TMPDIR");
 	struct strbuf path = { 0 };
 	strbuf_printf(&path, "%s/tare-query-XXXXXX", where && *where ? where : "/tmp");
 	p->directory = strbuf_detach(&path);
-	if (!mkdtemp(p->directory)) {
+	if (!guard_make_folder(p->directory, &p->guarded)) {
 		error_set(err, EXIT_ENVIRONMENT, "cannot make a directory for the tables, %s: %s",
 			  p->directory, strerror(errno));
 		free(p->directory);
@@ -110,8 +128,12 @@ static int choose(struct query_place *p, const struct experiment *e, const char 
 	if (recalled && p->own_file) {
 		/* the file of tare's own that a resumed run had, as long as it is there */
 		const char *path = strchr(url, ':'), *slash = path ? strrchr(path, '/') : NULL;
-		if (slash && access(path + 1, R_OK | W_OK) == 0) {
+		AS_USER(as);
+		if (slash && invoker_begin(&as, NULL) == 0 &&
+		    faccessat(AT_FDCWD, path + 1, R_OK | W_OK, AT_EACCESS) == 0) {
+			user_end(&as);
 			p->directory = xstrndup(path + 1, (size_t)(slash - path - 1));
+			p->guarded = guard_call(remove_tables, p->directory);
 			p->url = xstrdup(url);
 			return 0;
 		}
@@ -150,12 +172,14 @@ static int choose(struct query_place *p, const struct experiment *e, const char 
 }
 
 int query_place_open(struct query_place *p, const struct experiment *e, const char *url,
-		     const char *driver_file, struct query_rig *rig, struct error *err)
+		     const char *driver_file, enum query_transaction transaction,
+		     struct query_rig *rig, struct error *err)
 {
 	const struct dbms_options options = {
 		.settings = (const char *const *)e->settings,
 		.must_exist = !e->tables.count, /* a name with a slip in it makes no file */
 		.driver_file = driver_file ? driver_file : e->driver_file,
+		.transaction = transaction,
 	};
 	const struct experiment_server *s = &e->server;
 	const struct server_description description = {
@@ -183,15 +207,9 @@ void query_place_close(struct query_place *p, struct query_rig *rig, bool for_go
 	server_close(rig->server);
 	rig->dbms = NULL;
 	rig->server = NULL;
-	if (p->directory && for_good) {
-		static const char *const endings[] = { "", "-journal", "-wal", "-shm" };
-		for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-			SCOPED(strbuf_release) struct strbuf path = { 0 };
-			strbuf_printf(&path, "%s/tables.db%s", p->directory, endings[i]);
-			unlink(strbuf_text(&path));
-		}
-		rmdir(p->directory);
-	}
+	if (p->directory && for_good)
+		remove_tables(p->directory);
+	guard_release(p->guarded);
 	free(p->directory);
 	free(p->url);
 	free(p->recalled);

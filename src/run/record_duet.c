@@ -7,8 +7,6 @@
 #include "base/interrupt.h"
 #include "base/strbuf.h"
 
-#define SHELL_CALIBRATION_RUNS 30
-
 /* "new / old", or the reference and how many others. */
 static char *command_of(const struct duet *d)
 {
@@ -18,9 +16,24 @@ static char *command_of(const struct duet *d)
 	return strbuf_detach(&text);
 }
 
+int duet_check_measure(const struct duet *d, enum duet_measure m, struct error *err)
+{
+	const char *missing = m == DUET_MEASURES ? NULL : duet_measure_missing(d, m);
+	if (!missing)
+		return 0;
+	int code = m == DUET_TURN || m == DUET_ET ? EXIT_USAGE : EXIT_ENVIRONMENT;
+	error_set(err, code, "duet: no comparison by --measure %s: %s", duet_measure_names[m],
+		  missing);
+	return m == DUET_TURN ? error_hint(err, "give --how freezer as well")
+	       : m == DUET_ET ? error_hint(err, "give --how whole as well")
+			      : -1;
+}
+
 static int on_begun(void *context, const struct duet *d, struct error *err)
 {
 	struct duet_recording *r = context;
+	if (duet_check_measure(d, r->measure, err))
+		return -1;
 	r->run = (struct run){ .kind = SUBJECT_DUET,
 			       .name = xstrdup(r->name),
 			       .command = command_of(d),
@@ -36,14 +49,34 @@ static int on_begun(void *context, const struct duet *d, struct error *err)
 	return 0;
 }
 
+/* The duet has its parts and looks in memory anyway: what the lab lacks of them is stored together.
+ */
+static int add_rest(struct lab *lab, void *what, struct error *err)
+{
+	struct duet_recording *r = what;
+	const struct duet *d = &r->duet;
+	size_t parts = d->parts.count - r->parts_stored;
+	if (parts &&
+	    lab_add_duet_parts(lab, r->run.id, d->parts.items + r->parts_stored, parts, NULL, err))
+		return -1;
+	r->parts_stored = d->parts.count;
+	for (; r->looks_stored < d->looks.count; r->looks_stored++)
+		if (lab_add_duet_parts(lab, r->run.id, NULL, 0, &d->looks.items[r->looks_stored],
+				       err))
+			return -1;
+	return 0;
+}
+
+static int store(struct duet_recording *r, struct error *err)
+{
+	return recorder_try(&r->to, add_rest, r, err) < 0 ? -1 : 0;
+}
+
 static int on_added(void *context, const struct duet *d, size_t count, struct error *err)
 {
 	struct duet_recording *r = context;
-	size_t at = d->parts.count - count;
-	if (lab_add_duet_parts(r->to.lab, r->run.id, d->parts.items + at, count, NULL, err))
-		return -1;
-	r->stored |= d->parts.items[at].pair > 0;
-	return 0;
+	r->stored |= count && d->parts.items[d->parts.count - count].pair > 0;
+	return store(r, err);
 }
 
 static int on_looked(void *context, const struct duet *d, bool *done, struct error *err)
@@ -53,8 +86,7 @@ static int on_looked(void *context, const struct duet *d, bool *done, struct err
 	duet_judge(d, r->measure, &r->result);
 	r->looked = true;
 	*done = r->result.done;
-	return lab_add_duet_parts(r->to.lab, r->run.id, NULL, 0,
-				  &d->looks.items[d->looks.count - 1], err);
+	return store(r, err);
 }
 
 static void on_progress(void *context, uint32_t pairs, uint64_t elapsed_ns)
@@ -68,21 +100,14 @@ static int measure_shell(struct duet_recording *r, struct error *err)
 {
 	struct collector *c = NULL;
 	struct error why = ERROR_INIT;
-	FREED word_list shell = { 0 };
 	if (!r->p->shell.count)
 		return 0;
-	for (size_t i = 0; i < r->p->shell.count; i++)
-		array_push(&shell, r->p->shell.items[i]);
-	array_push(&shell, (char *)"-c");
-	array_push(&shell, (char *)"");
-	array_push(&shell, NULL);
 	if (collector_open(&c, r->plan.backend, err))
 		return -1;
 	if (r->plan.ledger)
 		collector_keep_ledger(c, false, &why);
 	struct shell_cost cost;
-	int failed =
-		shell_calibrate(c, &r->p->plan, shell.items, SHELL_CALIBRATION_RUNS, &cost, err);
+	int failed = shell_calibrate(c, &r->p->plan, &r->p->shell, &cost, err);
 	collector_close(c);
 	if (failed)
 		return -1;
@@ -101,6 +126,16 @@ int duet_recording_run(struct duet_recording *r, struct error *err)
 					    .progress = on_progress };
 	size_t side;
 	const struct plan *plan = &r->p->plan;
+	const char *counted = duet_is_count(r->measure) ? duet_measure_names[r->measure] : NULL;
+	bool hardware = counters_hardware(counted ? err : NULL);
+	if (counted && !hardware)
+		return error_prefix(err, "duet: --measure %s", counted);
+	/* unless they are asked for, a duet can do without */
+	if (hardware &&
+	    counting_open(&r->counting, "instructions,cycles", counted, counted ? err : NULL) &&
+	    counted)
+		return error_prefix(err, "duet");
+	r->p->plan.execute.counters = r->counting;
 	interrupt_watch();
 	if (recorder_add_machine(&r->to, err) || measure_shell(r, err))
 		return -1;
@@ -112,9 +147,14 @@ int duet_recording_run(struct duet_recording *r, struct error *err)
 	if (!r->run.id)
 		return failed;
 	struct error ending = ERROR_INIT;
-	if (recorder_end(&r->to, &r->run, recorded_status(failed, err), r->stored,
-			 failed ? &ending : err))
+	enum run_status status = recorded_status(failed, err);
+	if (recorder_wait(&r->to, add_rest, r, failed ? &ending : err) ||
+	    recorder_end(&r->to, &r->run, status, r->stored, failed ? &ending : err)) {
+		/* who interrupted it is told what is lost */
+		if (status == RUN_INTERRUPTED)
+			*err = ending;
 		failed = -1;
+	}
 	return failed;
 }
 
@@ -124,5 +164,6 @@ void duet_recording_close(struct duet_recording *r)
 	duet_release(&r->duet);
 	duet_result_release(&r->result);
 	free(r->conditions);
+	counters_close(r->counting);
 	recorder_close(&r->to);
 }

@@ -24,7 +24,13 @@ struct duet_recording {
 	struct run run;		   /* id 0: not begun */
 	struct duet_result result; /* of the last look */
 	bool looked, stored;
+	struct counters *counting;	   /* NULL: none */
+	size_t parts_stored, looks_stored; /* of duet's; the lab could not take the rest yet */
 };
+
+/* -1 with EXIT_USAGE if d, of which the way and the executions alone are known, cannot be compared
+ * by the measure. */
+int duet_check_measure(const struct duet *d, enum duet_measure m, struct error *err);
 
 /* From here on signals are noted but do not end the process. The run ends with its status; one
  * without a pair is removed. */

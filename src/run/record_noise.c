@@ -3,10 +3,8 @@
 #include <limits.h>
 #include <malloc.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/strbuf.h"
 
 /* A run of days is stored now and then; that costs at most 1/50 of its time. */
 #define STORE_EVERY_NS 60000000000u
@@ -57,26 +55,22 @@ void noise_recording_close(struct noise_recording *r)
 	*r = (struct noise_recording){ 0 };
 }
 
-char *noise_recording_not_seen(const struct noise_recording *r, bool kernel)
+static int put(struct lab *lab, void *what, struct error *err)
 {
-	SCOPED(strbuf_release) struct strbuf text = { 0 };
-	strbuf_puts(&text, detours_not_seen(r->detours));
-	while (text.length && text.text[text.length - 1] == ' ')
-		text.text[--text.length] = '\0';
-	if (!r->noise.kernel && kernel && geteuid() != 0)
-		strbuf_printf(&text, "%sRun as root to have names.", text.length ? " " : "");
-	char *all = text.length ? xstrdup(text.text) : NULL;
-	return all;
+	const struct noise_recording *r = what;
+	return lab_put_noise(lab, r->run.id, &r->noise, err);
 }
 
-static int store(struct noise_recording *r, struct error *err)
+/* All of it stays in memory and is stored again at the end, so only an error then counts. */
+static void store_now_and_then(struct noise_recording *r)
 {
+	struct error ignored = ERROR_INIT;
 	uint64_t begin = clock_monotonic_ns();
-	if (lab_put_noise(r->to.lab, r->run.id, &r->noise, err))
-		return -1;
+	if (begin < r->store_at_ns)
+		return;
+	recorder_try(&r->to, put, r, &ignored);
 	uint64_t end = clock_monotonic_ns(), pause = (end - begin) * STORE_SHARE;
 	r->store_at_ns = end + (pause > STORE_EVERY_NS ? pause : STORE_EVERY_NS);
-	return 0;
 }
 
 struct rounds {
@@ -88,15 +82,12 @@ struct rounds {
 static int on_round(void *context, const struct detour_round *rounds, size_t count, bool *enough,
 		    struct error *err)
 {
+	(void)err;
 	struct rounds *s = context;
 	noise_recording_add(s->r, rounds, count);
 	s->r->seen = true;
 	*enough = s->shown(s->context, s->r);
-	/* a lab that cannot be written to now may be later: only the last time counts */
-	if (clock_monotonic_ns() >= s->r->store_at_ns && store(s->r, err)) {
-		*err = (struct error)ERROR_INIT;
-		s->r->store_at_ns = clock_monotonic_ns() + STORE_EVERY_NS;
-	}
+	store_now_and_then(s->r);
 	return 0;
 }
 
@@ -111,7 +102,7 @@ int noise_recording_end(struct noise_recording *r, enum run_status status, struc
 {
 	if (r->seen) {
 		detours_untold(r->detours, &r->noise);
-		if (store(r, err))
+		if (recorder_wait(&r->to, put, r, err))
 			return -1;
 	}
 	return recorder_end(&r->to, &r->run, status, r->seen, err);

@@ -24,10 +24,6 @@ void noise_recording_add(struct noise_recording *r, const struct detour_round *r
 			 size_t count);
 void noise_recording_close(struct noise_recording *r); /* a zeroed one is fine */
 
-/* What the loops cannot see here and how they could; NULL: nothing is missing. The caller frees it.
- * kernel: names were wanted. */
-char *noise_recording_not_seen(const struct noise_recording *r, bool kernel);
-
 /* Called after each round; true ends the measurement. */
 typedef bool (*noise_shown_fn)(void *context, const struct noise_recording *r);
 /* Runs all rounds of the plan and stores from time to time. Call recorder_begin() first. */

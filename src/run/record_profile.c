@@ -15,8 +15,6 @@
 #define MINUTE_AFTER_NS 600000000000u
 #define HOUR_AFTER_NS 86400000000000u
 #define BACKGROUND_TABLES (96u << 20) /* of symbols, where tare stays for days */
-#define LAST_TRIES 3
-#define LAST_PAUSE_S 1
 
 /* ---- storing ---- */
 
@@ -71,14 +69,23 @@ static void roll(struct profile_recording *r, bool at_end)
 	lab_roll_slices(r->to.lab, r->run.id, &how, now, NULL, &r->trouble);
 }
 
-static int store(struct profile_recording *r, struct error *err)
+static int add_slices(struct lab *lab, void *what, struct error *err)
+{
+	const struct profile_recording *r = what;
+	return lab_add_slices(lab, r->run.id, &r->held, err);
+}
+
+static int store(struct profile_recording *r, bool at_end, struct error *err)
 {
 	if (!r->held_since_ns)
 		return 0;
-	symbols_fill(r->symbols, &r->held);
+	reader_fill(r->reader, &r->held);
 	breathe(r->samples);
-	int failed = lab_add_slices(r->to.lab, r->run.id, &r->held, err);
+	int failed = at_end ? recorder_wait(&r->to, add_slices, r, err)
+			    : recorder_try(&r->to, add_slices, r, err);
 	breathe(r->samples);
+	if (failed > 0)
+		*err = r->to.trouble;
 	if (failed)
 		return -1;
 	r->stored += (uint32_t)r->held.slices.count;
@@ -94,6 +101,8 @@ static int store(struct profile_recording *r, struct error *err)
 void profile_recording_add(struct profile_recording *r, struct profile *slice)
 {
 	uint64_t now = clock_monotonic_ns();
+	if (slice->slices.count) /* the reader is a part of tare */
+		slice->slices.items[slice->slices.count - 1].self_ns += reader_spent_ns(r->reader);
 	for (size_t i = 0; i < slice->slices.count; i++) {
 		r->taken += slice->slices.items[i].samples;
 		r->lost += slice->slices.items[i].lost;
@@ -113,7 +122,7 @@ void profile_recording_add(struct profile_recording *r, struct profile *slice)
 	/* a lab that cannot be written to now may be later; of one that took nothing for long, what
 	 * is held goes, and is counted */
 	struct error why = ERROR_INIT;
-	if (store(r, &why) == 0)
+	if (store(r, false, &why) == 0)
 		return;
 	r->trouble = why;
 	if (profile_bytes(&r->held) < DROP_BYTES)
@@ -159,7 +168,7 @@ static int begin(struct profile_recording *r, struct lab_access *lab, enum recor
 						 .no_lines = r->no_lines,
 						 .no_code = r->no_code,
 						 .memory = r->background ? BACKGROUND_TABLES : 0 };
-	r->symbols = symbols_new(&symbols);
+	r->reader = reader_new(&symbols);
 	const char *not_seen = samples_not_seen(r->samples);
 	r->run.kind = SUBJECT_SYSTEM;
 	r->run.command = xstrdup(r->to.command_line);
@@ -189,11 +198,10 @@ int profile_recording_open(struct profile_recording *r, struct lab_access *lab,
 
 int profile_recording_end(struct profile_recording *r, enum run_status status, struct error *err)
 {
-	struct error late = ERROR_INIT, why = ERROR_INIT;
-	/* in the background what is held is given some tries: the disk may have room again */
-	for (int i = 1; r->background && i < LAST_TRIES && store(r, &why); i++)
-		sleep(LAST_PAUSE_S);
-	int failed = store(r, err);
+	struct error late = ERROR_INIT;
+	if (r->background)
+		recorder_hurry(&r->to);
+	int failed = store(r, true, err);
 	if (!failed && r->slices)
 		roll(r, true);
 	return recorder_end(&r->to, &r->run, status, failed || r->slices, failed ? &late : err) ||
@@ -228,7 +236,7 @@ void profile_recording_close(struct profile_recording *r)
 	launcher_free(r->launcher);
 	free(r->argv);
 	let_go(r);
-	symbols_free(r->symbols);
+	reader_free(r->reader);
 	samples_close(r->samples);
 	run_release(&r->run);
 	recorder_close(&r->to);

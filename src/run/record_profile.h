@@ -2,7 +2,7 @@
 #ifndef TARE_RUN_RECORD_PROFILE_H
 #define TARE_RUN_RECORD_PROFILE_H
 
-#include "binary/symbols.h"
+#include "binary/reader.h"
 #include "measure/profile.h"
 #include "run/record.h"
 
@@ -23,7 +23,7 @@ struct profile_recording {
 	struct run run;
 	/* set by profile_recording_open() */
 	struct samples *samples;
-	struct symbols *symbols;
+	struct reader *reader;
 	struct launcher *launcher;
 	struct command command; /* waiting at its gate after opening; pid 0: none */
 	char **argv;

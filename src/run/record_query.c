@@ -1,55 +1,164 @@
 #include "run/record_query.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/invoker.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "run/quiet.h"
 
 /* ---- stored as it goes ---- */
 
+/* Executions are held while the lab takes nothing; the rest, which comes between them, waits for
+ * it. */
+struct query_fact {
+	int64_t run;
+	const void *fact;
+};
+
+static int add_at(struct lab *lab, void *what, struct error *err)
+{
+	const struct query_fact *f = what;
+	return lab_add_query_at(lab, f->run, f->fact, err);
+}
+
+static int add_plan(struct lab *lab, void *what, struct error *err)
+{
+	const struct query_fact *f = what;
+	return lab_add_query_plan(lab, f->run, f->fact, err);
+}
+
+static int add_event(struct lab *lab, void *what, struct error *err)
+{
+	const struct query_fact *f = what;
+	const struct query_event *event = f->fact;
+	return event->kind == QUERY_RESTARTED ? lab_restart_query_at(lab, f->run, event, err)
+					      : lab_add_query_event(lab, f->run, event, err);
+}
+
+static int wait_for(struct query_recording *q, record_fn store, const void *fact, struct error *err)
+{
+	return recorder_wait(&q->to, store, &(struct query_fact){ q->run.id, fact }, err);
+}
+
 static int on_begun(void *context, const struct query_at *at, struct error *err)
 {
-	struct query_recording *q = context;
-	return lab_add_query_at(q->to.lab, q->run.id, at, err);
+	return wait_for(context, add_at, at, err);
 }
 
 static int on_planned(void *context, const struct query_plan *plan, struct error *err)
 {
-	struct query_recording *q = context;
-	return lab_add_query_plan(q->to.lab, q->run.id, plan, err);
+	return wait_for(context, add_plan, plan, err);
+}
+
+struct executed {
+	int64_t run;
+	uint32_t query;
+	uint64_t cardinality;
+	struct query_execution x;
+	struct execution raw;
+};
+
+static int add_executed(struct lab *lab, void *what, struct error *err)
+{
+	struct executed *e = what;
+	return lab_add_query_execution(lab, e->run, e->query, e->cardinality, &e->x, &e->raw, err);
+}
+
+static void release_executed(void *what)
+{
+	struct executed *e = what;
+	execution_release(&e->raw);
+	free(e);
 }
 
 static int on_executed(void *context, uint32_t query, uint64_t cardinality,
 		       const struct query_execution *x, struct execution *raw, struct error *err)
 {
 	struct query_recording *q = context;
+	struct executed *e = xcalloc(1, sizeof *e);
 	q->stored = true;
-	return lab_add_query_execution(q->to.lab, q->run.id, query, cardinality, x, raw, err);
+	*e = (struct executed){ q->run.id, query, cardinality, *x, execution_take(raw) };
+	return recorder_hold(&q->to,
+			     &(struct held){ add_executed, release_executed, e,
+					     sizeof *e + execution_bytes(&e->raw) },
+			     err);
 }
 
 static int on_event(void *context, const struct query_event *event, struct error *err)
 {
 	struct query_recording *q = context;
-	if (event->kind == QUERY_RESTARTED)
-		return lab_restart_query_at(q->to.lab, q->run.id, event, err);
-	q->given_up += event->kind == QUERY_GAVE_UP;
+	if (event->kind == QUERY_GAVE_UP) {
+		q->given_up += !event->text;
+		q->broken += event->text != NULL;
+		if (event->text)
+			q->gave_up(q->context, event);
+	}
 	if (event->kind == QUERY_BACKED_OFF)
 		q->backed_off(q->context, event->text);
-	return lab_add_query_event(q->to.lab, q->run.id, event, err);
+	return wait_for(q, add_event, event, err);
 }
 
 static void on_progress(void *context, const struct query_progress *p)
 {
 	struct query_recording *q = context;
 	q->progress(q->context, p);
+}
+
+/* ---- consent ---- */
+
+const char *query_first_word(const char *sql)
+{
+	for (;;) {
+		sql += strspn(sql, " \t\r\n(");
+		if (strncmp(sql, "--", 2) == 0)
+			sql += strcspn(sql, "\n");
+		else if (strncmp(sql, "/*", 2) == 0 && strstr(sql, "*/"))
+			sql = strstr(sql, "*/") + 2;
+		else
+			return sql;
+	}
+}
+
+int query_refuse_writes(const struct experiment *e, struct error *err)
+{
+	static const char *const reads[] = { "select", "with", "values", "table", "show", NULL };
+	for (size_t i = 0; i < e->queries.count; i++) {
+		const char *word = query_first_word(e->queries.items[i].sql);
+		bool reading = false;
+		for (const char *const *r = reads; *r; r++) {
+			size_t length = strlen(*r);
+			reading |= strncasecmp(word, *r, length) == 0 &&
+				   !isalnum((unsigned char)word[length]);
+		}
+		if (!reading) {
+			error_set(err, EXIT_USAGE,
+				  "query %zu is no SELECT, and would be executed %" PRIu32
+				  " times and more: '%.60s'",
+				  i + 1, e->executions, word);
+			return error_hint(err, "--allow-writes executes it all the same, and rolls "
+					       "back what it wrote");
+		}
+	}
+	return 0;
+}
+
+const char *query_consent_options(enum query_transaction transaction)
+{
+	static const char *const options[QUERY_TRANSACTIONS] = { "", " --allow-writes",
+								 " --allow-writes --commit" };
+	return options[transaction];
 }
 
 /* ---- before ---- */
@@ -68,18 +177,13 @@ __attribute__((format(printf, 2, 3))) static void add_sentence(struct strbuf *te
 /* What measures, and the database. What is not available is noted, and left out. */
 static int open_rig(struct query_recording *q, struct error *err)
 {
-	static const char *const only[] = { "delayacct" };
 	struct quiet_options options = run_quiet_machine();
 	struct quiet_status status = { 0 };
 	struct error ignored = ERROR_INIT, why = ERROR_INIT;
 	struct strbuf not_seen = { 0 };
-	quiet_list changes = { 0 };
 	q->quieted = quiet_look(&options, &status, &ignored) == 0 && status.quiet && !status.stale;
 	/* delays of block I/O are counted for processes that begin afterwards, too */
-	options.only = only;
-	options.only_count = 1;
-	q->delays = quiet_apply(&options, getpid(), &changes, &why) == 0;
-	quiet_list_release(&changes);
+	q->delays = quiet_use(&options, "delayacct", &q->delays_use, &why) == 0;
 	FREED char *counted = file_read_line("/proc/sys/kernel/task_delayacct");
 	bool no_delays = !q->delays && counted && strcmp(counted, "0") == 0;
 	struct error why_no_delays = why;
@@ -98,7 +202,7 @@ static int open_rig(struct query_recording *q, struct error *err)
 	if (!q->no_ledger && collector_keep_ledger(q->rig.collector, false, &why))
 		add_sentence(&not_seen, "The ledger: %s.", why.text);
 	q->not_seen = not_seen.length ? strbuf_detach(&not_seen) : NULL;
-	return query_place_open(&q->place, &q->e, q->url, q->driver, &q->rig, err);
+	return query_place_open(&q->place, &q->e, q->url, q->driver, q->transaction, &q->rig, err);
 }
 
 static char *conditions_of(const struct query_recording *q)
@@ -110,6 +214,9 @@ static char *conditions_of(const struct query_recording *q)
 				(json_int_t)q->e.time_limit_ns, "seed", (json_int_t)q->e.seed,
 				"scale", q->scale, "driver_file", q->driver_file, "own_file",
 				(int)q->place.own_file);
+	if (q->transaction != QUERY_READ_ONLY)
+		json_object_set_new(all, "writes",
+				    json_string(query_transaction_names[q->transaction]));
 	if (q->quieted)
 		json_object_set_new(all, "quiet", json_true());
 	if (q->beside)
@@ -143,12 +250,25 @@ static int describe_queries(struct query_recording *q, struct query_run *r, stru
 	    dbms_tasks(q->rig.dbms, &tasks, err))
 		return -1;
 	r->io_by_process = tasks.io_by_process;
-	if (tasks.guessed) {
+	const pid_t *readers;
+	bool sums = tasks.makes_workers && collector_backend(q->rig.collector) == BACKEND_PLAIN;
+	bool read_for_all = dbms_readers(q->rig.dbms, &readers) > 0;
+	if (tasks.guessed || sums || read_for_all) {
 		struct strbuf text = { 0 };
 		strbuf_puts(&text, q->not_seen ? q->not_seen : "");
-		add_sentence(&text,
-			     "Which process evaluates: the driver file has no session_id, so "
-			     "that every execution is dropped.");
+		if (tasks.guessed)
+			add_sentence(&text,
+				     "Which process evaluates: the driver file has no session_id, "
+				     "so that every execution is dropped.");
+		if (sums)
+			add_sentence(
+				&text,
+				"Parallel workers one by one: their CPU time is a sum, exact if "
+				"the server has a control group of its own, otherwise in steps "
+				"of 10 ms.");
+		if (read_for_all)
+			add_sentence(&text, "For whom the server's I/O workers read: what they did "
+					    "meanwhile counts as the query's.");
 		free(q->not_seen);
 		q->not_seen = strbuf_detach(&text);
 	}
@@ -180,6 +300,29 @@ int query_recording_begin(struct query_recording *q, struct error *err)
 
 /* ---- taken up again ---- */
 
+/* What the run may do by its conditions, if the user consents to that again. */
+static int recall_consent(struct query_recording *q, const char *url, struct error *err)
+{
+	const char *writes = json_string_value(json_object_get(q->run.conditions.all, "writes"));
+	enum query_transaction recorded = QUERY_READ_ONLY;
+	for (uint32_t i = 0; writes && i < QUERY_TRANSACTIONS; i++)
+		if (strcmp(writes, query_transaction_names[i]) == 0)
+			recorded = i;
+	if (q->transaction < recorded) {
+		char shown[200];
+		FREED char *given = q->url ? query_url_shown(q->url) : NULL; /* no password */
+		text_display(given ? given : url ? url : "its database", shown, sizeof shown);
+		error_set(err, EXIT_USAGE,
+			  "query resume: run %" PRId64 " changes data in %s, and needs your "
+			  "consent again",
+			  q->run.id, shown);
+		return error_hint(err, "'tare query resume%s %" PRId64 "'",
+				  query_consent_options(recorded), q->run.id);
+	}
+	q->transaction = recorded;
+	return 0;
+}
+
 /* What the run was begun with. Queries are those that were executed, whatever their files say now.
  */
 static int recall(struct query_recording *q, struct error *err)
@@ -191,6 +334,8 @@ static int recall(struct query_recording *q, struct error *err)
 	q->driver_file = recorded_text(json_string_value(json_object_get(all, "driver_file")));
 	q->driver = q->driver_file;
 	q->place.own_file = json_is_true(json_object_get(all, "own_file"));
+	if (recall_consent(q, url, err))
+		return -1;
 	if (q->url && url) {
 		FREED char *given = query_url_shown(q->url);
 		q->elsewhere = strcmp(given, url) != 0;
@@ -214,13 +359,31 @@ static int recall(struct query_recording *q, struct error *err)
 	if (r->scenario)
 		q->e.scenario = strcmp(r->scenario, "onepass") == 0 ? SCENARIO_ONEPASS
 								    : SCENARIO_EXHAUSTIVE;
-	return 0;
+	return q->transaction == QUERY_READ_ONLY ? query_refuse_writes(&q->e, err) : 0;
+}
+
+/* A lab says what a resumed run connects to and which programs start its server. */
+static int refuse_stranger(const struct lab *lab, struct error *err)
+{
+	struct invoker who;
+	struct stat st;
+	char shown[200];
+	invoker_get(&who);
+	if (stat(lab_path(lab), &st) == 0 &&
+	    (st.st_uid == 0 || st.st_uid == (who.present ? who.uid : geteuid())))
+		return 0;
+	text_display(lab_path(lab), shown, sizeof shown);
+	error_set(err, EXIT_USAGE,
+		  "query resume: %s is somebody else's, and to resume a run starts what the lab "
+		  "says",
+		  shown);
+	return error_hint(err, "if you trust whoever made it, copy the file and resume in yours");
 }
 
 int query_recording_resume(struct query_recording *q, int64_t run, struct error *err)
 {
 	struct query_event event = { .kind = QUERY_RESUMED, .at_ns = clock_realtime_ns() };
-	if (lab_get_query_run(q->to.lab, run, &q->done, err) ||
+	if (refuse_stranger(q->to.lab, err) || lab_get_query_run(q->to.lab, run, &q->done, err) ||
 	    lab_get_run(q->to.lab, run, &q->run, err) || recall(q, err) ||
 	    lab_resume_run(q->to.lab, run, err)) {
 		q->run.id = 0; /* not this process's to end */
@@ -246,6 +409,7 @@ int query_recording_run(struct query_recording *q, struct error *err)
 		.elsewhere = q->elsewhere,
 		.done = q->resumed ? &q->done : NULL,
 		.back_off_ns = q->back_off_ns,
+		.writes = q->transaction != QUERY_READ_ONLY,
 	};
 	return (q->e.cold && query_cold_check(&q->rig, err)) ||
 			       query_conduct(&q->rig, &q->e, &options, &hooks, err)
@@ -255,18 +419,19 @@ int query_recording_run(struct query_recording *q, struct error *err)
 
 bool query_recording_is_kept(const struct query_recording *q)
 {
-	return q->run.id && (q->stored || q->resumed || q->paused);
+	return q->run.id && (q->stored || q->resumed || q->paused || q->broken);
 }
 
 int query_recording_stop(struct query_recording *q, bool complete, struct error *err)
 {
-	struct run_quiet quiet = { .applied = q->delays };
+	struct quiet_options options = run_quiet_machine();
+	int use = q->delays ? q->delays_use : -1;
 	query_place_close(&q->place, &q->rig, complete || !query_recording_is_kept(q) || q->no_lab);
 	devices_close(q->rig.devices);
 	collector_close(q->rig.collector);
 	q->rig = (struct query_rig){ 0 };
 	q->delays = false;
-	return run_quiet_end(&quiet, err);
+	return quiet_unuse(&options, &use, err);
 }
 
 int query_recording_end(struct query_recording *q, int failed, const struct error *why,
@@ -274,7 +439,7 @@ int query_recording_end(struct query_recording *q, int failed, const struct erro
 {
 	enum run_status status = recorded_status(failed, why);
 	q->paused = failed && why->code == EXIT_SUBJECT;
-	if (q->paused || (!failed && q->given_up))
+	if (q->paused || (!failed && (q->given_up || q->broken)))
 		status = RUN_INTERRUPTED;
 	return q->run.id ? recorder_end(&q->to, &q->run, status, query_recording_is_kept(q), err)
 			 : 0;

@@ -15,11 +15,14 @@ struct query_recording {
 	double scale;
 	bool no_ledger, no_lab;
 	enum query_tables tables;
+	enum query_transaction transaction; /* what queries may do; of a resumed run, at most */
 	uint64_t back_off_ns;
 	void *context;
 	void (*progress)(void *context, const struct query_progress *p);
 	void (*backed_off)(void *context,
 			   const char *why); /* after an error that will be retried */
+	/* after one that was not: the experiment goes on with the next Q@C */
+	void (*gave_up)(void *context, const struct query_event *event);
 	/* The caller opens it. For a new run it also sets the command line, name and tags. */
 	struct recorder to;
 	struct run run;
@@ -29,16 +32,28 @@ struct query_recording {
 	struct query_run done; /* what a resumed run has already stored */
 	char *driver_file;     /* absolute */
 	char *not_seen;
-	bool delays;  /* the kernel was told to count delays; this must be undone */
+	bool delays; /* the kernel counts delays as long as this is in use: delays_use */
+	int delays_use;
 	bool quieted; /* 'tare quiet' had made the machine quiet */
 	bool resumed, stored, paused;
 	bool elsewhere;	 /* resumed in another database */
-	size_t given_up; /* Q@Cs */
+	size_t given_up; /* Q@Cs, as their plans changed again and again */
+	size_t broken;	 /* Q@Cs, as they failed */
 };
+
+/* The first word of a statement, behind blanks, comments and parentheses. */
+const char *query_first_word(const char *sql);
+/* The DBMS refuses writes as well (dbms_begin()). The first word is looked at before, since there
+ * are statements that change more than data, and DBMSes that promise nothing. */
+int query_refuse_writes(const struct experiment *e, struct error *err);
+/* The options that give this consent, with a blank before each. */
+const char *query_consent_options(enum query_transaction transaction);
 
 /* Opens the database and the collectors, and begins the run. Call interrupt_watch() first. */
 int query_recording_begin(struct query_recording *q, struct error *err);
-/* Resumes a stored run with the settings that it began with. */
+/* Resumes a stored run with the settings that it began with. The lab may be somebody else's, so
+ * that q->transaction must be set to what the user consents to now; less than the run began with
+ * is an error. */
 int query_recording_resume(struct query_recording *q, int64_t run, struct error *err);
 /* Executes the experiment, or the rest of it. */
 int query_recording_run(struct query_recording *q, struct error *err);

@@ -9,8 +9,6 @@
 #include "base/interrupt.h"
 #include "base/strbuf.h"
 
-#define SHELL_CALIBRATION_RUNS 30
-
 /* Watches the CPUs that the subjects may use, wherever a thread can. What it lacks is in the run's
  * not_seen. */
 static void open_speed(struct time_recording *t)
@@ -18,7 +16,6 @@ static void open_speed(struct time_recording *t)
 	const struct launch *launch = &t->p->plan.launch;
 	bool real_time = launch->policy == SCHED_FIFO || launch->policy == SCHED_RR;
 	struct speed_options options = { .cpus = launch->cpus,
-					 .ease_after_ns = SPEED_EASE_NS,
 					 .above_priority = real_time ? launch->rt_priority : 0 };
 	if (collector_knows_turns(t->collector)) {
 		options.turn = collector_turn;
@@ -30,6 +27,23 @@ static void open_speed(struct time_recording *t)
 	else if (speed_probe_not_seen(t->speed))
 		t->speed_missing = xstrdup(speed_probe_not_seen(t->speed));
 	t->p->plan.execute.speed = t->speed;
+}
+
+int counting_open(struct counters **out, const char *list, const char *counted, struct error *err)
+{
+	*out = NULL;
+	if (list && strcmp(list, "none") == 0)
+		return 0;
+	if (counters_open(out, list, err))
+		return error_prefix(err, "--counters");
+	if (!counted || counters_have(*out, counted))
+		return 0;
+	counters_close(*out);
+	*out = NULL;
+	if (!list && !counters_hardware(err))
+		return error_prefix(err, "--measure %s", counted);
+	error_set(err, EXIT_ENVIRONMENT, "--measure %s: it is not counted in user mode", counted);
+	return error_hint(err, "give --counters %s:u as well", counted);
 }
 
 int time_recording_open(struct time_recording *t, struct error *err)
@@ -52,6 +66,9 @@ int time_recording_open(struct time_recording *t, struct error *err)
 		if (collector_backend(t->collector) == BACKEND_BPF)
 			t->ledger_missing = xstrdup(why.text);
 	}
+	if (counting_open(&t->counting, t->counters, t->counted, err))
+		return -1;
+	t->p->plan.execute.counters = t->counting;
 	interrupt_watch();
 	if (!t->no_speed)
 		open_speed(t);
@@ -78,6 +95,9 @@ static void describe_run(struct time_recording *t, size_t item, struct run *run)
 			      t->ledger_missing);
 	if (t->speed_missing)
 		strbuf_printf(&text, "%s%s", text.length ? " " : "", t->speed_missing);
+	const char *uncounted = counters_not_seen(t->counting);
+	if (uncounted)
+		strbuf_printf(&text, "%s%s", text.length ? " " : "", uncounted);
 	run->not_seen = text.length ? strbuf_detach(&text) : NULL;
 	for (size_t i = 0; c->combination != SIZE_MAX && i < t->p->space.count; i++) {
 		const char *value = parameter_value(&t->p->space, c->combination, i);
@@ -90,6 +110,17 @@ static void describe_run(struct time_recording *t, size_t item, struct run *run)
 	}
 }
 
+struct speeds_of {
+	int64_t run;
+	const struct machine *machine;
+};
+
+static int note_speeds(struct lab *lab, void *what, struct error *err)
+{
+	const struct speeds_of *of = what;
+	return lab_note_speeds(lab, of->run, of->machine, err);
+}
+
 static int end_run(struct time_recording *t, size_t item, enum run_status status, struct error *err)
 {
 	struct run *run = &t->runs[item];
@@ -99,7 +130,8 @@ static int end_run(struct time_recording *t, size_t item, enum run_status status
 	/* one that could not be started has nothing to keep */
 	if (recorder_end(&t->to, run, status, t->stored[item], err))
 		return -1;
-	if (t->stored[item] && t->speed && lab_note_speeds(t->to.lab, run->id, &t->to.machine, err))
+	struct speeds_of of = { run->id, &t->to.machine };
+	if (t->stored[item] && t->speed && recorder_wait(&t->to, note_speeds, &of, err))
 		return -1;
 	return t->stored[item] ? t->ended(t->context, run, err) : 0;
 }
@@ -112,18 +144,16 @@ static int on_begun(void *context, size_t item, struct error *err)
 		return -1;
 	describe_run(t, item, &t->runs[item]);
 	t->begun(t->context, &t->runs[item]);
-	t->sum_ns = 0;
-	t->summed = 0;
+	plan_forget_times(&t->times);
 	return recorder_begin(&t->to, &t->runs[item], err);
 }
 
 static int on_executed(void *context, size_t item, struct execution *x, struct error *err)
 {
 	struct time_recording *t = context;
-	enum grade g = execution_grade(x);
-	t->sum_ns += (double)(g < GRADES ? x->pt_ns[g] : x->et_ns);
-	t->summed++;
-	if (lab_add_execution(t->to.lab, t->runs[item].id, x, err))
+	if (!x->warmup)
+		plan_add_times(&t->p->plan, x, &t->times);
+	if (recorder_add_execution(&t->to, t->runs[item].id, x, err))
 		return -1;
 	t->stored[item] = true;
 	return 0;
@@ -133,7 +163,7 @@ static void on_progress(void *context, size_t item, uint32_t done, uint32_t plan
 {
 	struct time_recording *t = context;
 	(void)item;
-	t->progress(t->context, done, planned, t->summed ? t->sum_ns / (double)t->summed : NAN);
+	t->progress(t->context, done, planned, plan_mean(&t->p->plan, &t->times));
 }
 
 int time_recording_run(struct time_recording *t, struct error *err)
@@ -148,27 +178,22 @@ int time_recording_run(struct time_recording *t, struct error *err)
 	/* orphans of a subject become tare's children, so that none escapes unseen */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	/* what the shell costs is measured first, where there is one */
-	FREED word_list shell = { 0 };
-	for (size_t i = 0; i < t->p->shell.count; i++)
-		array_push(&shell, t->p->shell.items[i]);
-	array_push(&shell, (char *)"-c");
-	array_push(&shell, (char *)"");
-	array_push(&shell, NULL);
-	int failed = t->p->shell.count
-			     ? shell_calibrate(t->collector, plan, shell.items,
-					       SHELL_CALIBRATION_RUNS, &t->p->plan.shell, err)
-			     : 0;
-	if (failed)
+	if (t->p->shell.count &&
+	    shell_calibrate(t->collector, plan, &t->p->shell, &t->p->plan.shell, err))
 		return -1;
-	failed = plan_run(t->collector, plan, &events, &at, err);
+	int failed = plan_run(t->collector, plan, &events, &at, err);
 	enum run_status bad = recorded_status(failed, err);
 	for (size_t i = 0; i < plan->count; i++) {
 		/* in rounds an interruption ends every run short of its count, an error only one */
 		bool cut = failed &&
 			   (i == at || (bad == RUN_INTERRUPTED && plan->order != ORDER_SEQUENTIAL));
 		struct error ending = ERROR_INIT;
-		if (end_run(t, i, cut ? bad : RUN_COMPLETE, failed ? &ending : err))
-			failed = -1;
+		if (end_run(t, i, cut ? bad : RUN_COMPLETE, failed ? &ending : err) == 0)
+			continue;
+		/* who interrupted it is told what is lost */
+		if (failed && bad == RUN_INTERRUPTED && err->code == EXIT_INTERRUPTED)
+			*err = ending;
+		failed = -1;
 	}
 	return failed;
 }
@@ -182,7 +207,9 @@ void time_recording_close(struct time_recording *t)
 	free(t->conditions);
 	free(t->ledger_missing);
 	free(t->speed_missing);
+	plan_forget_times(&t->times);
 	speed_probe_close(t->speed);
+	counters_close(t->counting);
 	collector_close(t->collector);
 	recorder_close(&t->to);
 }

@@ -32,6 +32,9 @@ struct time_recording {
 	enum backend backend;  /* BACKENDS: the best available */
 	bool no_ledger, trace; /* no_ledger: do not keep one even if possible */
 	bool no_speed;	       /* do not watch the speed of the CPUs even if possible */
+	/* events as counters_open() takes them; "none" */
+	const char *counters;
+	const char *counted; /* fail unless this event will be known in user mode; NULL: need not */
 	bool must_have_ledger; /* fail if no ledger can be kept */
 	bool make_quiet;       /* make the machine quiet, as `emp` says (run_quiet_begin()) */
 	int emp;
@@ -39,7 +42,7 @@ struct time_recording {
 	char *conditions;	       /* owned, set before time_recording_run() */
 	void *context;
 	void (*begun)(void *context, const struct run *run);
-	/* mean_ns: of the executions so far; NAN: none yet. */
+	/* mean_ns: of all executions so far, of what they are judged by; NAN: none yet. */
 	void (*progress)(void *context, uint32_t done, uint32_t planned, double mean_ns);
 	/* A run with executions has ended in the lab. */
 	int (*ended)(void *context, const struct run *run, struct error *err);
@@ -48,13 +51,13 @@ struct time_recording {
 	struct collector *collector;
 	struct run_quiet quiet;
 	struct speed_probe *speed; /* NULL: none */
+	struct counters *counting; /* NULL: none */
 	char *ledger_missing; /* why the bpf back end keeps no ledger; NULL: it does, or is not used
 			       */
 	char *speed_missing;  /* what is not known of the CPUs' speed, a sentence; NULL: nothing */
 	struct run *runs;     /* one per command; id 0 until begun */
 	bool *stored;	      /* the lab has an execution of it */
-	double sum_ns;
-	size_t summed;
+	struct plan_times times; /* of the run being made, for the progress */
 };
 
 /* Opens the collectors and makes the machine quiet if wanted. From here on signals are noted but do
@@ -64,5 +67,9 @@ int time_recording_open(struct time_recording *t, struct error *err);
 int time_recording_run(struct time_recording *t, struct error *err);
 /* Call run_quiet_end() before this. */
 void time_recording_close(struct time_recording *t);
+
+/* Opens what `list` says ("none": nothing). Fails if `counted` (NULL: nothing) will not be known in
+ * user mode. Shared with record_duet.c. */
+int counting_open(struct counters **out, const char *list, const char *counted, struct error *err);
 
 #endif

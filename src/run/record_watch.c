@@ -1,14 +1,11 @@
 #include "run/record_watch.h"
 
 #include <inttypes.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "collect/collect.h"
 
 #define HELD_MOST 2000000u /* bursts, 64 MB */
-#define LAST_TRIES 3
-#define LAST_PAUSE_S 1
 
 int watch_recording_open(struct watch_recording *w, struct error *err)
 {
@@ -23,11 +20,26 @@ int watch_recording_open(struct watch_recording *w, struct error *err)
 	return w->began ? 0 : -1;
 }
 
+struct watch_chunk {
+	struct watch_recording *w;
+	const struct bursts *b;
+};
+
+static int add_bursts(struct lab *lab, void *what, struct error *err)
+{
+	const struct watch_chunk *c = what;
+	return lab_add_bursts(lab, c->w->watch, c->b, c->w->keep_bytes, err);
+}
+
+/* Also after an error that stays: what is held may be dropped later, and is counted then. */
 static int store(struct watch_recording *w, const struct bursts *b)
 {
+	struct watch_chunk chunk = { w, b };
 	struct error why = ERROR_INIT;
-	int failed = lab_add_bursts(w->lab, w->watch, b, w->keep_bytes, &why);
-	w->trouble = why;
+	w->to.lab = w->lab;
+	int failed = w->ending ? recorder_wait(&w->to, add_bursts, &chunk, &why)
+			       : recorder_try(&w->to, add_bursts, &chunk, &why);
+	w->trouble = failed > 0 ? w->to.trouble : why;
 	if (!failed)
 		w->bursts += b->bursts.count;
 	return failed;
@@ -59,18 +71,23 @@ void watch_recording_add(struct watch_recording *w, const struct bursts *chunk)
 		drop_held(w);
 }
 
+static int end_watch(struct lab *lab, void *watch, struct error *err)
+{
+	return lab_end_watch(lab, *(const int64_t *)watch, err);
+}
+
 int watch_recording_end(struct watch_recording *w, struct error *err)
 {
 	burst_collector_close(w->collector);
 	w->collector = NULL;
 	if (!w->began)
 		return 0;
-	/* what is held is given some tries: the disk may have room again */
-	for (int i = 0; i < LAST_TRIES && store_held(w); i++)
-		sleep(LAST_PAUSE_S);
-	if (w->held.end_ns)
+	w->ending = true;
+	recorder_hurry(&w->to);
+	if (store_held(w))
 		drop_held(w);
-	if (lab_end_watch(w->lab, w->watch, err))
+	w->to.lab = w->lab;
+	if (recorder_wait(&w->to, end_watch, &w->watch, err))
 		return -1;
 	if (!w->dropped)
 		return 0;

@@ -2,15 +2,16 @@
 #ifndef TARE_RUN_RECORD_WATCH_H
 #define TARE_RUN_RECORD_WATCH_H
 
-#include "lab/lab.h"
 #include "measure/watch.h"
+#include "run/record.h"
 
 struct watch_recording {
 	uint64_t keep_bytes; /* set by the caller: for all watches together; 0: no limit */
 	struct lab *lab;     /* opened by the caller */
 	struct burst_collector *collector;
 	int64_t watch, since_ns;
-	bool began;		  /* it is in the lab */
+	struct recorder to;	  /* waits for the lab */
+	bool began, ending;	  /* began: it is in the lab */
 	struct bursts held;	  /* waits until the lab can take it; end_ns 0: nothing */
 	uint64_t bursts, dropped; /* stored, and given up */
 	uint64_t lost;

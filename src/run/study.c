@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "run/record.h"
 
 void study_input_release(struct study_input *in)
 {
@@ -143,6 +144,41 @@ static uint64_t unit_of(const struct study_input *in)
 	return 1;
 }
 
+static struct study_counts count_of(const struct study *s)
+{
+	struct study_counts c = { .cutoffs = s->cutoffs.count };
+	for (int l = 0; l < STUDY_LENGTHS; l++) {
+		c.l_samples += s->runs[l].l_samples.count;
+		c.dropped += s->runs[l].dropped.count;
+	}
+	return c;
+}
+
+/* The study, and what it would be if the samples were compared the other way. */
+static void make_both(const struct study_input *in, struct study_made *out)
+{
+	struct sedona_run runs[STUDY_LENGTHS];
+	const struct sedona_run *second = in->has_long ? &runs[STUDY_LONG] : NULL;
+	struct study other = { 0 };
+	memcpy(runs, in->runs, sizeof runs);
+	for (int l = 0; l < STUDY_LENGTHS; l++)
+		runs[l].steadying = in->steadying;
+	sedona_study(&runs[STUDY_SHORT], second, unit_of(in), &out->study, out->is_l);
+	for (int l = 0; l < STUDY_LENGTHS; l++)
+		out->steadied |= out->study.runs[l].steadied;
+	for (int l = 0; l < STUDY_LENGTHS; l++)
+		runs[l].steadying = out->steadied ? SEDONA_NOT_STEADY : SEDONA_STEADY;
+	sedona_study(&runs[STUDY_SHORT], second, unit_of(in), &other, NULL);
+	out->found = count_of(&out->study);
+	out->otherwise = count_of(&other);
+	study_release(&other);
+}
+
+static int add_study(struct lab *lab, void *study, struct error *err)
+{
+	return lab_add_study(lab, study, err);
+}
+
 int study_make(struct lab *lab, const struct study_input *in, bool store, struct study_made *out,
 	       struct error *err)
 {
@@ -162,8 +198,7 @@ int study_make(struct lab *lab, const struct study_input *in, bool store, struct
 		return error_hint(err, "a study takes %d or more, a good one some hundred",
 				  STUDY_LEAST);
 	}
-	sedona_study(&in->runs[STUDY_SHORT], in->has_long ? &in->runs[STUDY_LONG] : NULL,
-		     unit_of(in), s, out->is_l);
+	make_both(in, out);
 	s->source = in->source;
 	s->made_at_ns = clock_realtime_ns();
 	s->machine = in->machine;
@@ -177,7 +212,9 @@ int study_make(struct lab *lab, const struct study_input *in, bool store, struct
 	out->replaced = before.study;
 	for (size_t i = 0; i < before.cutoffs.count; i++)
 		out->replaced_cutoffs += !before.cutoffs.items[i].edited;
-	return failed || lab_add_study(lab, s, err) ? -1 : 0;
+	/* it may come after hours of measuring */
+	struct recorder to = { .lab = lab, .notice = in->notice };
+	return failed || recorder_wait(&to, add_study, s, err) ? -1 : 0;
 }
 
 void study_made_release(struct study_made *m)

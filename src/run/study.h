@@ -15,6 +15,7 @@ struct study_input {
 	enum study_source source;
 	int64_t machine; /* id in the lab; 0: unknown, and then nothing is stored */
 	bool has_long;
+	enum sedona_steadying steadying; /* set by the caller */
 	struct sedona_run runs[STUDY_LENGTHS];
 	enum backend seen; /* the back end of the last run that was loaded */
 };
@@ -44,12 +45,21 @@ struct study_windows {
 int study_cut_windows(struct lab *lab, struct study_windows *w, struct study_input *in,
 		      struct error *err);
 
+/* What a study finds, in numbers. */
+struct study_counts {
+	size_t l_samples, dropped, cutoffs;
+};
+
 /* Steps 3 to 10. */
 struct study_made {
 	struct study study;	   /* id 0: not stored */
 	struct machine machine;	   /* no facts: unknown */
 	bool *is_l[STUDY_LENGTHS]; /* for every sample of the input */
-	int64_t replaced;	   /* the study that it replaced, or 0, and that study's cutoffs */
+	/* Of the same samples, none steadied if one of the study's runs is, otherwise all. Without
+	 * process times, the study itself. */
+	struct study_counts found, otherwise;
+	bool steadied;	  /* one of the runs is */
+	int64_t replaced; /* the study that it replaced, or 0, and that study's cutoffs */
 	size_t replaced_cutoffs;
 };
 int study_make(struct lab *lab, const struct study_input *in, bool store, struct study_made *out,

@@ -21,7 +21,10 @@
 #include "serve/workers.h"
 
 #define CONNECTIONS_MAX 512
-#define CONNECTIONS_OF_ONE 384	      /* address: all of loopback is one */
+#define CONNECTIONS_OF_ONE 384 /* address: all of loopback is one */
+/* With more, the slowest is let go: fewer than all of one address, so that a new one finds a place.
+ */
+#define CONNECTIONS_ROOM 320
 #define CONNECTION_BYTES (40UL << 10) /* a request's line and headers must fit, with room */
 #define BODY_IGNORED_MAX (1UL << 20)  /* of a body that is too long, for its end to be awaited */
 #define TOO_LONG "the body of the request is too long"
@@ -115,7 +118,7 @@ static enum MHD_Result send_answer(struct exchange *x, struct answer *a, enum re
 	if (a->status == 503)
 		add_header(s, r, "Retry-After", "1");
 	x->stage = STAGE_DONE;
-	peer_allow(&s->peers, x->peer, ANSWER_NS);
+	peer_allow(&s->peers, x->peer, PEER_TAKING, ANSWER_NS);
 	enum MHD_Result result = s->mhd->MHD_queue_response(x->connection, a->status, r);
 	s->mhd->MHD_destroy_response(r);
 	return result;
@@ -272,7 +275,7 @@ static enum MHD_Result send_events(struct exchange *x)
 	}
 	add_headers(s, r, ROUTE_EVENTS, "text/event-stream");
 	x->stage = STAGE_DONE;
-	peer_allow(&s->peers, x->peer, 0);
+	peer_allow(&s->peers, x->peer, PEER_WAITS, 0);
 	enum MHD_Result result = s->mhd->MHD_queue_response(x->connection, 200, r);
 	s->mhd->MHD_destroy_response(r);
 	return result;
@@ -296,7 +299,7 @@ static enum MHD_Result answer_whole(struct exchange *x)
 		x->work.done = work_done;
 		x->work.wanted = work_wanted;
 		x->work.gzip = request_takes_gzip(x->accept);
-		peer_allow(&s->peers, x->peer, ANSWER_NS);
+		peer_allow(&s->peers, x->peer, PEER_WAITS, ANSWER_NS);
 		s->mhd->MHD_suspend_connection(x->connection);
 		if (workers_ask(s->workers, &x->work))
 			return MHD_YES;
@@ -377,7 +380,7 @@ static void complete(void *context, struct MHD_Connection *connection, void **ow
 	(void)connection, (void)how;
 	if (!x)
 		return;
-	peer_allow(&s->peers, x->peer, REQUEST_NS); /* for the next */
+	peer_allow(&s->peers, x->peer, PEER_ASKING, REQUEST_NS); /* for the next */
 	request_release(&x->work.request);
 	request_edit_release(&x->work.edit);
 	answer_release(x->work.answer);
@@ -484,7 +487,7 @@ int serve_start(struct server **out, const struct serve_options *o,
 	s->place.address = s->address;
 	s->token = xstrdup(o->token);
 	s->read_only = o->read_only;
-	peers_init(&s->peers);
+	peers_init(&s->peers, CONNECTIONS_ROOM);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -500,6 +503,8 @@ int serve_start(struct server **out, const struct serve_options *o,
 		source->page(source->context, &text);
 		s->page[gzip] = answer_new(200, &text, gzip);
 	}
+	if (source->confine)
+		source->confine(source->context);
 	s->events = events_new(source, &driver);
 	s->workers = workers_start(source);
 	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;

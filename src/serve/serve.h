@@ -37,6 +37,9 @@ struct serve_source {
 		      struct error *err);
 	/* Whether something may have been stored since the last call; cheap. By one thread. */
 	bool (*changed)(void *context);
+	/* Called once, when the port is open and before threads are started, to give up rights that
+	 * the others do not need; may be NULL. */
+	void (*confine)(void *context);
 };
 
 struct serve_options {

@@ -21,6 +21,10 @@
 #define KERNEL_WIDTH 0.86 /* times n^(-1/3) sigma: the width of what counts as near a bound */
 /* (1 - p) d > 2 d sqrt(p (1 - p)): so far from the mean is a group with a share below p */
 #define KEPT_FROM 0.2
+/* If rule II would keep the group with at least this probability, no interval is given. */
+#define MAY_BE_KEPT 0.025
+#define ONE_MAY_BE_KEPT 0.1 /* for a single value; up to 14 values reach it */
+#define ONE_NEARBY 0.2	    /* of the mean; a value farther away is taken for a disturbance */
 #define EFFECTIVE_WANTED 10.0
 #define NEEDED_DEPENDENCE_MAX 0.9 /* a handful cannot tell 0.9 from 0.99 */
 
@@ -199,31 +203,60 @@ void trimmed_influence(const double *judged, const double *x, size_t n, double l
 		out[i] += kept_mean - off;
 }
 
+/* What rule II drops on one side. */
+struct beyond {
+	size_t count;
+	double nearest, farthest; /* from the bound, away from the mean */
+	double gap;		  /* between the nearest and the kept ones */
+};
+
 /* side: 1 for what is above the bound, -1 for what is below. */
-static bool group_is_undecided(const double *judged, size_t n, double bound, double sigma, int side)
+static struct beyond find_beyond(const double *judged, size_t n, double bound, int side)
 {
-	double nearest = INFINITY, farthest = -INFINITY, kept = -INFINITY;
-	size_t count = 0;
+	struct beyond out = { .nearest = INFINITY, .farthest = -INFINITY };
+	double kept = -INFINITY;
 	for (size_t i = 0; i < n; i++) {
-		double beyond = side * (judged[i] - bound);
-		if (beyond <= 0) {
-			kept = fmax(kept, beyond);
+		double distance = side * (judged[i] - bound);
+		if (distance <= 0) {
+			kept = fmax(kept, distance);
 			continue;
 		}
-		nearest = fmin(nearest, beyond);
-		farthest = fmax(farthest, beyond);
-		count++;
+		out.nearest = fmin(out.nearest, distance);
+		out.farthest = fmax(out.farthest, distance);
+		out.count++;
 	}
-	double gap = nearest - kept;
-	if (count < 2 || gap < sigma || gap < farthest - nearest)
-		return false;
-	/* the share of the group, with Jeffreys' prior */
-	return gsl_cdf_beta_Q(KEPT_FROM, (double)count + 0.5, (double)(n - count) + 0.5) > 0.025;
+	out.gap = out.nearest - kept;
+	return out;
+}
+
+/* The probability that `count` of n come from a group that the rule keeps, with Jeffreys' prior. */
+static double kept_probability(size_t count, size_t n)
+{
+	return gsl_cdf_beta_Q(KEPT_FROM, (double)count + 0.5, (double)(n - count) + 0.5);
 }
 
 bool trimming_is_undecided(const double *judged, size_t n, double low, double high)
 {
 	double sigma = (high - low) / 4;
-	return group_is_undecided(judged, n, high, sigma, 1) ||
-	       group_is_undecided(judged, n, low, sigma, -1);
+	for (int side = -1; side <= 1; side += 2) {
+		struct beyond b = find_beyond(judged, n, side > 0 ? high : low, side);
+		if (b.count >= 2 && b.gap >= sigma && b.gap >= b.farthest - b.nearest &&
+		    kept_probability(b.count, n) > MAY_BE_KEPT)
+			return true;
+	}
+	return false;
+}
+
+bool trimmed_one_may_be_frequent(const double *judged, size_t n, double low, double high)
+{
+	double sigma = (high - low) / 4, mean = (low + high) / 2;
+	for (int side = -1; side <= 1; side += 2) {
+		double bound = side > 0 ? high : low;
+		struct beyond b = find_beyond(judged, n, bound, side);
+		if (b.count == 1 && b.gap >= sigma &&
+		    fabs(bound + side * b.nearest - mean) <= ONE_NEARBY * mean &&
+		    kept_probability(1, n) > ONE_MAY_BE_KEPT)
+			return true;
+	}
+	return false;
 }

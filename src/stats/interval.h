@@ -44,4 +44,8 @@ void trimmed_influence(const double *judged, const double *x, size_t n, double l
  * five on. A single value is an outlier, not a group. */
 bool trimming_is_undecided(const double *judged, size_t n, double low, double high);
 
+/* Whether rule II dropped a single value that stands apart, but not far, where there are so few
+ * that it may well be the first of a second peak. Its absence from the mean is then uncertain. */
+bool trimmed_one_may_be_frequent(const double *judged, size_t n, double low, double high);
+
 #endif

@@ -80,6 +80,9 @@ static double bound_that_crosses(const struct sequential *s, double share, doubl
 static void advance(struct sequential *s, double bound, double step)
 {
 	struct sequential from = *s;
+	double weighted[SEQUENTIAL_POINTS];
+	for (size_t i = 0; i < SEQUENTIAL_POINTS; i++)
+		weighted[i] = from.bound > 0 ? mass(&from, i) : 0;
 	s->bound = bound;
 	/* the density is symmetric */
 	for (size_t i = 0; i <= SEQUENTIAL_POINTS / 2; i++) {
@@ -91,9 +94,15 @@ static void advance(struct sequential *s, double bound, double step)
 			double first = ceil((at - REACH * step + from.bound) / width);
 			double last = floor((at + REACH * step + from.bound) / width);
 			size_t begin = first > 0 ? (size_t)first : 0;
+			double z = (at - (-from.bound + width * (double)begin)) / step;
+			/* exp(-z^2 / 2) at even distances: each is the one before times a ratio,
+			 * which itself changes by a constant factor */
+			double h = width / step, gauss = exp(-z * z / 2);
+			double ratio = exp(z * h - h * h / 2), factor = exp(-h * h);
 			for (size_t j = begin; j < SEQUENTIAL_POINTS && (double)j <= last; j++) {
-				double z = (at - (-from.bound + width * (double)j)) / step;
-				sum += mass(&from, j) * exp(-z * z / 2);
+				sum += weighted[j] * gauss;
+				gauss *= ratio;
+				ratio *= factor;
 			}
 		}
 		s->density[i] = s->density[SEQUENTIAL_POINTS - 1 - i] = sum / (step * SQRT_2PI);

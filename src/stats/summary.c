@@ -66,10 +66,25 @@ void summarise_kept(const double *kept, size_t n, const double *influence, size_
 	out->error.effective = fmin(out->error.effective, (double)n);
 }
 
-void summary_refuse(struct summary *s, size_t needed)
+void summary_allow_for_all(struct summary *s, const double *x, size_t n)
+{
+	struct summary all;
+	summarise(x, n, &all);
+	if (s->error.too_few || all.error.too_few)
+		return;
+	s->error.error = fmax(s->error.error, hypot(all.error.error, all.mean - s->mean));
+	s->error.df = fmin(s->error.df, all.error.df);
+	s->error.skewness = 0; /* the error is not that of skewed values, but of two means */
+	double low = s->ci_low, high = s->ci_high;
+	put_interval(s, s->min);
+	s->ci_low = fmin(s->ci_low, low);
+	s->ci_high = fmax(s->ci_high, high);
+}
+
+void summary_refuse(struct summary *s, size_t needed, double reach)
 {
 	s->error.too_few = true;
-	s->error.error = INFINITY;
+	s->error.error = fmax(s->error.error, reach);
 	s->error.needed = needed > s->error.needed ? needed : s->error.needed;
 	s->ci_low = s->ci_high = NAN;
 }
@@ -98,6 +113,12 @@ void summarise_runs(const struct summary *runs, size_t count, struct summary *ou
 
 void ratio_of_summaries(const struct summary *a, const struct summary *b, struct mean_ratio *out)
 {
+	ratio_of_summaries_with(a, b, 0, 1, out);
+}
+
+void ratio_of_summaries_with(const struct summary *a, const struct summary *b, double more_error,
+			     double more_df, struct mean_ratio *out)
+{
 	*out = (struct mean_ratio){ NAN, NAN, NAN, NAN };
 	if (!a->n || !b->n)
 		return;
@@ -108,12 +129,18 @@ void ratio_of_summaries(const struct summary *a, const struct summary *b, struct
 		return;
 	out->low = out->high = out->ratio;
 	out->p = nothing || a->mean == b->mean ? 1 : 0;
-	if (nothing || of_a + of_b <= 0)
+	double sum = of_a + of_b;
+	if (nothing || (sum <= 0 && !(more_error > 0)))
 		return;
 	/* Welch and Satterthwaite */
-	double df = pow(of_a + of_b, 2) / ((of_a > 0 ? of_a * of_a / a->error.df : 0) +
-					   (of_b > 0 ? of_b * of_b / b->error.df : 0));
-	double error = sqrt(of_a + of_b), t = gsl_cdf_tdist_Pinv(1 - LEVEL / 2, df);
+	double df = sum > 0 ? sum * sum /
+				      ((of_a > 0 ? of_a * of_a / a->error.df : 0) +
+				       (of_b > 0 ? of_b * of_b / b->error.df : 0))
+			    : more_df;
+	double t = gsl_cdf_tdist_Pinv(1 - LEVEL / 2, df), error = sqrt(sum);
+	if (more_error > 0)
+		error = hypot(t * error, gsl_cdf_tdist_Pinv(1 - LEVEL / 2, more_df) * more_error) /
+			t;
 	out->low = out->ratio * exp(-t * error);
 	out->high = out->ratio * exp(t * error);
 	out->p = fmin(2 * gsl_cdf_tdist_Q(fabs(log(out->ratio)) / error, df), 1);

@@ -32,8 +32,14 @@ void summarise_unordered(const double *x, size_t n, struct summary *out);
 void summarise_kept(const double *kept, size_t n, const double *influence, size_t n_all,
 		    struct summary *out);
 
-/* Takes the interval away, because about `needed` values would be needed for one. */
-void summary_refuse(struct summary *s, size_t needed);
+/* Widens the interval of the kept ones until it also allows for the mean of all n values x: the
+ * error of that mean and its distance. For when it is not known whether what was dropped belongs.
+ */
+void summary_allow_for_all(struct summary *s, const double *x, size_t n);
+
+/* Takes the interval away, because about `needed` values would be needed for one. `reach` is how
+ * far off the mean may be: a larger difference can still be shown. */
+void summary_refuse(struct summary *s, size_t needed, double reach);
 
 /* Of several runs of one thing: `mean` is the mean of their means, and its error comes from how
  * much these differ, so it has the variation between runs. Only n (the sum), mean, ci_* and error
@@ -50,5 +56,10 @@ struct mean_ratio {
 	double ratio, low, high, p;
 };
 void ratio_of_summaries(const struct summary *a, const struct summary *b, struct mean_ratio *out);
+
+/* The same, where the logarithm of the ratio has one more error, independent of the others: its
+ * standard error and degrees of freedom. */
+void ratio_of_summaries_with(const struct summary *a, const struct summary *b, double more_error,
+			     double more_df, struct mean_ratio *out);
 
 #endif

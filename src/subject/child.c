@@ -134,6 +134,10 @@ IN_CHILD static int run(void *argument)
 	/* after the change of user, which clears it: if tare is killed, its subject does not run on
 	 * unseen */
 	raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
+	/* it may have been killed before that. 0: it is in another pid namespace */
+	long parent = raw(SYS_getppid, 0, 0, 0, 0);
+	if (parent && parent != c->parent)
+		give_up(c, STAGE_EXEC, -ESRCH);
 	redirect(c);
 	/* after the user changed, and after input and output, which are named from tare's folder */
 	if (launch->directory)
@@ -145,6 +149,8 @@ IN_CHILD static int run(void *argument)
 	/* asleep: time spent awake here would be sampled as the program's own */
 	while (__atomic_load_n(&stamp->gate, __ATOMIC_ACQUIRE) == 0)
 		raw(SYS_futex, (long)&stamp->gate, FUTEX_WAIT, 0, 0);
+	if (c->death_signal)
+		raw(SYS_prctl, PR_SET_PDEATHSIG, c->death_signal, 0, 0);
 
 	struct timespec now = { 0, 0 };
 	stamp->run_delay_ns = read_run_delay(schedstat, stamp);
@@ -159,7 +165,65 @@ IN_CHILD static int run(void *argument)
 	return 127;
 }
 
-pid_t child_start(struct child *c, void *stack_end)
+/* As in linux/sched.h, which glibc's sched.h does not get along with. */
+struct clone_arguments {
+	uint64_t flags, pidfd, child_tid, parent_tid, exit_signal;
+	uint64_t stack, stack_size, tls, set_tid, set_tid_size, cgroup;
+};
+#define CLONE_INTO_GROUP UINT64_C(0x200000000)
+
+/* Moving a process between groups waits for every CPU, for milliseconds; starting one in a group
+ * does not, but only clone3() can, and the C library has no function for that.
+ * The pid, or -errno. */
+static long clone_into_group(struct child *c, char *stack)
 {
-	return clone(run, stack_end, CLONE_VM | SIGCHLD, c);
+	struct clone_arguments a = { .flags = CLONE_VM | CLONE_INTO_GROUP,
+				     .exit_signal = SIGCHLD,
+				     .stack = (uint64_t)(uintptr_t)stack,
+				     .stack_size = CHILD_STACK,
+				     .cgroup = (uint64_t)c->group };
+#if defined(__x86_64__)
+	long result;
+	register void *entry __asm__("r8") = (void *)run;
+	register void *argument __asm__("r9") = c;
+	__asm__ volatile("syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "xor %%ebp, %%ebp\n\t"
+			 "mov %%r9, %%rdi\n\t"
+			 "call *%%r8\n\t"
+			 "ud2\n"
+			 "1:"
+			 : "=a"(result)
+			 : "a"(SYS_clone3), "D"(&a), "S"(sizeof a), "r"(entry), "r"(argument)
+			 : "rcx", "r11", "cc", "memory");
+	return result;
+#elif defined(__aarch64__)
+	register long x8 __asm__("x8") = SYS_clone3, x0 __asm__("x0") = (long)&a;
+	register long x1 __asm__("x1") = sizeof a;
+	register void *entry __asm__("x2") = (void *)run;
+	register void *argument __asm__("x3") = c;
+	__asm__ volatile("svc 0\n\t"
+			 "cbnz x0, 1f\n\t"
+			 "mov x29, xzr\n\t"
+			 "mov x0, x3\n\t"
+			 "blr x2\n\t"
+			 "brk 1\n"
+			 "1:"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(entry), "r"(argument)
+			 : "cc", "memory");
+	return x0;
+#else
+	return -ENOSYS;
+#endif
+}
+
+pid_t child_start(struct child *c, char *stack)
+{
+	long pid = c->group >= 0 ? clone_into_group(c, stack) : -1;
+	if (pid > 0)
+		return (pid_t)pid;
+	c->group = -1;
+	return clone(run, stack + CHILD_STACK, CLONE_VM | SIGCHLD, c);
 }

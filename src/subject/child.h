@@ -30,14 +30,19 @@ struct child {
 	gid_t gid;
 	const gid_t *groups;
 	size_t group_count;
-	int pipe_write; /* -1: none */
+	int pipe_write;	  /* -1: none */
+	int group;	  /* descriptor of the control group to start in; -1: tare's own */
+	pid_t parent;	  /* tare */
+	int death_signal; /* what it gets if tare is killed later; 0: SIGKILL. Read at the gate */
 	volatile struct launch_stamp *stamp;
 };
 
 /* Starts a process that sets itself up, waits at the gate and execs. Until then it shares tare's
  * memory (as after vfork, but tare continues), so that neither its start nor its exec has to copy
  * or tear down tare's page tables. With fork, most of the time of `true` was spent on that.
- * stack_end is the upper end of the memory for its stack. Returns the pid, or -1 with errno. */
-pid_t child_start(struct child *c, void *stack_end);
+ * stack is the memory for its stack. Returns the pid, or -1 with errno. Where it cannot start in
+ * c->group, it starts in tare's, and c->group becomes -1. */
+#define CHILD_STACK (64 << 10)
+pid_t child_start(struct child *c, char *stack);
 
 #endif

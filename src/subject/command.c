@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -16,12 +15,12 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/file.h"
+#include "base/guard.h"
+#include "base/invoker.h"
+#include "base/process.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "subject/child.h"
-
-#define STACK_BYTES (64 << 10)
 
 static const char *const stage_names[] = {
 	[STAGE_EXEC] = "execute it",
@@ -37,9 +36,7 @@ static const char *const stage_names[] = {
 
 struct launcher {
 	struct invoker user; /* present: drop to it */
-	gid_t groups[128];
-	int group_count;
-	ARRAY(char *) env; /* NULL-terminated; the last two slots are filled per start */
+	ARRAY(char *) env;   /* NULL-terminated; the last two slots are filled per start */
 	size_t env_fixed;
 	char padding[8192];
 	char iteration[48];
@@ -70,11 +67,6 @@ int launcher_new(struct launcher **out, const struct launch *launch, struct erro
 		launcher_free(l);
 		return -1;
 	}
-	if (l->user.present) {
-		l->group_count = sizeof l->groups / sizeof *l->groups;
-		if (getgrouplist(l->user.name, l->user.gid, l->groups, &l->group_count) < 0)
-			l->group_count = sizeof l->groups / sizeof *l->groups;
-	}
 	for (char **e = environ; *e; e++)
 		if (!is_replaced(*e, l->user.present))
 			array_push(&l->env, xstrdup(*e));
@@ -86,13 +78,14 @@ int launcher_new(struct launcher **out, const struct launch *launch, struct erro
 	l->env_fixed = l->env.count;
 	for (int i = 0; i < 3; i++)
 		array_push(&l->env, NULL);
-	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+	void *stack = mmap(NULL, CHILD_STACK, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	if (stack == MAP_FAILED) {
 		launcher_free(l);
 		return error_errno(err, EXIT_ENVIRONMENT, "cannot map memory");
 	}
 	l->stack = stack;
+	guard_subjects();
 	*out = l;
 	return 0;
 }
@@ -105,7 +98,7 @@ void launcher_free(struct launcher *l)
 		free(l->env.items[i]);
 	array_release(&l->env);
 	if (l->stack)
-		munmap(l->stack, STACK_BYTES);
+		munmap(l->stack, CHILD_STACK);
 	free(l);
 }
 
@@ -169,6 +162,8 @@ int command_spawn(struct launcher *l, const struct launch *launch, char *const *
 	if (launch->output == OUTPUT_PIPE && pipe2(fds, O_CLOEXEC))
 		return error_errno(err, EXIT_ENVIRONMENT, "cannot make a pipe");
 	l->launch = *launch;
+	/* from now on the group is not left to itself when tare exits */
+	c->guarded = guard_process(0, 0);
 	l->child = (struct child){ .launch = &l->launch,
 				   .path = l->path,
 				   .argv = argv,
@@ -176,11 +171,13 @@ int command_spawn(struct launcher *l, const struct launch *launch, char *const *
 				   .change_user = l->user.present,
 				   .uid = l->user.uid,
 				   .gid = l->user.gid,
-				   .groups = l->groups,
-				   .group_count = (size_t)l->group_count,
+				   .groups = l->user.groups,
+				   .group_count = l->user.group_count,
 				   .pipe_write = fds[1],
+				   .group = guard_subjects(),
+				   .parent = getpid(),
 				   .stamp = &l->stamp };
-	pid_t pid = child_start(&l->child, l->stack + STACK_BYTES);
+	pid_t pid = child_start(&l->child, l->stack);
 	int saved = errno;
 	if (fds[1] >= 0)
 		close(fds[1]);
@@ -189,8 +186,17 @@ int command_spawn(struct launcher *l, const struct launch *launch, char *const *
 		fcntl(fds[0], F_SETFL, O_NONBLOCK);
 	if (pid > 0) {
 		c->pid = pid;
-		c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+		c->pidfd = process_open(pid);
 		saved = errno;
+	}
+	if (pid > 0 && l->child.group < 0) {
+		int place = c->guarded;
+		c->guarded = guard_process(pid, 0);
+		guard_release(place);
+		/* The guard looks for its tree. If it were killed at once, its children would have
+		 * no parent by then. */
+		if (c->guarded)
+			l->child.death_signal = SIGSTOP;
 	}
 	if (pid > 0 && c->pidfd >= 0)
 		return 0;
@@ -243,4 +249,6 @@ void command_release(struct command *c)
 	if (c->output_fd >= 0)
 		close(c->output_fd);
 	c->pidfd = c->output_fd = -1;
+	guard_release(c->guarded);
+	c->guarded = 0;
 }

@@ -47,6 +47,7 @@ struct command {
 	pid_t pid;
 	int pidfd;
 	int output_fd; /* OUTPUT_PIPE: the read end, which must be drained; otherwise -1 */
+	int guarded;   /* for guard_release(); 0: it is not */
 	volatile struct launch_stamp *stamp;
 };
 

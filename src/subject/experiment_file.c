@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/invoker.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "subject/experiment.h"
@@ -118,8 +119,8 @@ static int read_server(struct reader *r)
 	if (!s->data && !r->raw->url)
 		return fail(r, "server",
 			    "a server with start and stop needs the key 'url' beside it");
-	if (!s->data && (s->make || s->user || s->settings_count))
-		return fail(r, "server", "make, user and settings are for a server with data");
+	if (!s->data && (s->make || s->settings_count))
+		return fail(r, "server", "make and settings are for a server with data");
 	return 0;
 }
 
@@ -310,7 +311,8 @@ static int read_query_file(struct reader *r, const char *file, const char *path)
 {
 	FREED char *full = path_from(r->relative, file), *sql = NULL;
 	struct stat st;
-	CLOSED int fd = file_open_regular(full);
+	AS_USER(as);
+	CLOSED int fd = invoker_begin(&as, NULL) ? -1 : file_open_regular(full);
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= SQL_FILE_MOST)
 		sql = file_read_from(fd);
 	if (!sql)

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/invoker.h"
 #include "base/strbuf.h"
 
 #define STRETCH_NS \
@@ -91,7 +92,7 @@ static char *cache_directory(void)
 /* "RATE MODEL" in one line; 0: not there, or of another CPU. */
 static double read_rate(const char *path, const char *model)
 {
-	FREED char *line = file_read_line(path);
+	FREED char *line = invoker_read_line(path);
 	char *rest;
 	double rate = line ? strtod(line, &rest) : 0;
 	bool valid = line && rest != line && *rest == ' ' && strcmp(rest + 1, model) == 0 &&
@@ -116,11 +117,12 @@ int inc_turns(uint64_t ns, bool again, uint64_t *turns, struct error *err)
 			const char *slash = strrchr(directory, '/');
 			FREED char *parent =
 				xstrndup(directory, slash ? (size_t)(slash - directory) : 0);
-			invoker_begin();
-			mkdir(parent, 0700);
-			mkdir(directory, 0700);
-			file_write(path, line, (size_t)length, &ignored);
-			invoker_end();
+			AS_USER(as);
+			if (invoker_begin(&as, NULL) == 0) {
+				mkdir(parent, 0700);
+				mkdir(directory, 0700);
+				file_write(path, line, (size_t)length, &ignored);
+			}
 		}
 	}
 	double wanted = rate * (double)ns / 1e9;

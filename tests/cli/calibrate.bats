@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # tare calibrate as a user types it, on the kernel that is there; the binary is $TARE.
 
+load common
+
 setup() {
 	: "${TARE:?set TARE to the binary under test}"
 	cd "$BATS_TEST_TMPDIR" || return 1
@@ -17,13 +19,6 @@ teardown() {
 		[ ! -e "$lab" ] || "$TARE" calibrate --watch-stop -q --lab "$lab" 2>/dev/null || true
 	done
 	rm -rf "$TARE_RUNTIME_DIR"
-}
-
-needs_root() {
-	if [ "$(id -u)" -ne 0 ]; then
-		[ "${TARE_TEST_REQUIRE:-0}" != 1 ] || return 1
-		skip "needs root"
-	fi
 }
 
 # refused WORDS ARGUMENTS...: exits with 2, says WORDS
@@ -97,6 +92,66 @@ samples() {
 	[ "$("$TARE" cutoffs studies --json | jq '.[0].long_ns > .[0].short_ns')" = true ]
 }
 
+# 'often' takes 4 to 6 ms in each sample of the short run, but 2 ms in the long one, and 3 ms in its
+# two slow samples: a cutoff of 3 ms would drop the whole short run.
+@test "calibrate: a cutoff that would drop what is usual is not given" {
+	awk 'BEGIN {
+		print "run,sample,et_ns,pt_ns,daemon,daemon_pt_ns"
+		for (i = 1; i <= 200; i++) {
+			slow = i % 20 == 5
+			et = 1000 + (i * 7919) % 11 + (slow ? 300 : 0)
+			printf "short,%d,%d000000,1000000000,often,%d000000\n", i, et, 4 + i % 3
+			if (slow) printf "short,%d,%d000000,1000000000,seldom,300000000\n", i, et
+		}
+		for (i = 1; i <= 40; i++) {
+			slow = i == 11 || i == 24
+			printf "long,%d,%d000000,60000000000,often,%d000000\n", i,
+				60000 + (i * 7919) % 11 + (slow ? 3000 : 0), slow ? 3 : 2
+		}
+	}' >all.csv
+	"$TARE" import --here all.csv
+	"$TARE" calibrate --from short long --json >study.json
+	jq -e '.daemons[] | select(.name == "often") | .undecided and .cutoffs == []' study.json
+	jq -e '.daemons[] | select(.name == "seldom") | .undecided == false and (.cutoffs | length) > 0' study.json
+	jq -e '[.cutoffs[].daemon] | index("often") == null' study.json
+	jq -e '.runs.short.dropped | length == 10' study.json
+	run "$TARE" cutoffs show
+	output=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$output" == *"often: cannot tell. The long run gives a cutoff of 3.00 ms, but it takes up to 6.00 ms in usual samples of the short run."* ]]
+	[ "$("$TARE" cutoffs --json | jq '[.cutoffs[] | select(.daemon == "often")] | length')" -eq 0 ]
+}
+
+# The program's own process time varies by 0.3 s, which hides the daemon's 0.1 s.
+@test "calibrate: --steady says whether the CPU's speed is left out, and what that does" {
+	awk 'BEGIN {
+		print "run,sample,et_ns,pt_ns,daemon,daemon_pt_ns"
+		for (i = 1; i <= 200; i++) {
+			slow = i % 20 == 5
+			own = 1000 + (i * 7919) % 307
+			et = own + (i * 31) % 5 + (slow ? 100 : 0)
+			printf "uneven,%d,%d000000,%d000000,%s,%d000000\n", i, et, own,
+				slow ? "seldom" : "often", slow ? 100 : 1
+			own = 100000 + i % 3
+			printf "even,%d,%d000000,%d000000,often,1000000\n", i, own, own
+		}
+	}' >all.csv
+	"$TARE" import --here all.csv
+	for way in auto:true yes:true no:false; do
+		"$TARE" calibrate --from uneven --no-store --json --steady "${way%:*}" >study.json
+		jq -e ".runs.short.steadied == ${way#*:}" study.json
+		[ "$(jq '.runs.short.dropped | length' study.json)" -eq "$([ "${way%:*}" = no ] && echo 0 || echo 10)" ]
+	done
+	run "$TARE" calibrate --from uneven --no-store
+	output=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$output" == *"Steadied. By elapsed time as it was (--steady no) there would be 0 L-samples instead of 10, 0 dropped instead of 10, and 0 cutoffs instead of 1."* ]]
+	run "$TARE" calibrate --from uneven --no-store --steady no
+	output=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$output" == *"Not steadied. With the median process time in place of each sample's own (--steady yes) there would be 10 L-samples instead of 0,"* ]]
+	# nothing to leave out, and all of it the program's own
+	"$TARE" calibrate --from even --no-store --json | jq -e '.runs.short.steadied == false'
+	refused "does not go with" --watch-status --steady no
+}
+
 @test "calibrate: samples that are all alike give no cutoff, too few are refused" {
 	awk 'BEGIN { print "run,sample,et_ns,pt_ns,daemon,daemon_pt_ns"
 		for (i = 1; i <= 50; i++) print "alike," i ",1000000000,1000000000,,"
@@ -124,8 +179,8 @@ samples() {
 	[ "$(sql "SELECT group_concat(executions, ' ') FROM (SELECT executions FROM runs ORDER BY id)")" = "7 6" ]
 	[ "$(sql "SELECT count(*) FROM runs WHERE status = 'complete'")" = 2 ]
 	[ "$(sql "SELECT count(DISTINCT study) FROM runs")" = 1 ]
-	[ "$("$TARE" cutoffs studies --json | jq -c '[.[0].source, .[0].short_ns, .[0].long_ns]')" = \
-		'["active",20000000,80000000]' ]
+	"$TARE" cutoffs studies --json |
+		jq -e '.[0] | [.source, .short_ns, .long_ns] == ["active", 20000000, 80000000]'
 	# the work of the long one is four times that of the short one
 	ratio=$(sql "SELECT CAST(100.0 * max(mean_pt_exec_ns) / min(mean_pt_exec_ns) AS INTEGER) FROM runs")
 	[ "$ratio" -gt 200 ] && [ "$ratio" -lt 800 ]
@@ -232,7 +287,7 @@ numbers() {
 	refused "a time from 1ms" --short 1us:8
 	refused "must take longer" --short 1s:8 --long 1s:8
 	refused "a list such as 0,2-3" --cpu first
-	refused "a CPU that is here" --cpu 900
+	refused "there is no CPU 900" --cpu 900
 	refused "are different things" --watch --from-watch
 	refused "are different things" --from 1 --watch-stop
 	refused "--length does not go with --active" --length 1s

@@ -34,6 +34,17 @@ says() { # WORDS ARGUMENTS...
 	says "times as fast as old" show 12
 }
 
+@test "duet: show -x has a row for each pair, or a plot where they do not fit the screen" {
+	run "$TARE" show -x 1
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" = 25 ]
+	[[ "${lines[0]}" == "Pair "*"Ratio"* ]]
+	run "$BATS_TEST_DIRNAME/screen.py" 80x20 "$TARE" show -x 1
+	[[ "$output" == *"24 pairs, ratio"*"24 pairs are longer than the screen"* ]]
+	run "$BATS_TEST_DIRNAME/screen.py" 80x20 "$TARE" show -x --all 1
+	[[ "$output" == *"Pair "*"Ratio"* && "$output" != *"longer than the screen"* ]]
+}
+
 @test "duet: show answers what --fail-if-slower asked first" {
 	run "$TARE" show 6
 	[ "${lines[0]}" = "Slower: new takes more than 1 % longer than old" ]

@@ -2,6 +2,8 @@
 # tare emp, and --emp, --quiet and --no-cutoffs of tare time, as a user types them; the binary is
 # $TARE.
 
+load common
+
 setup() {
 	: "${TARE:?set TARE to the binary under test}"
 	cd "$BATS_TEST_TMPDIR" || return 1
@@ -12,13 +14,6 @@ setup() {
 # flat: the output of the last `run` as one line, not wrapped
 flat() {
 	output=$(tr -s ' \n' ' ' <<<"$output")
-}
-
-needs_root() {
-	if [ "$(id -u)" -ne 0 ]; then
-		[ "${TARE_TEST_REQUIRE:-0}" != 1 ] || return 1
-		skip "needs root"
-	fi
 }
 
 teardown() {
@@ -91,6 +86,46 @@ measure() {
 	run "$TARE" emp --markdown
 	[[ "${lines[0]}" == "| EMP |"* ]]
 	[ "${#lines[@]}" -eq 9 ]
+}
+
+# ET and PT, in ms: one execution took longer, another used more.
+@test "emp: rule II judges by the measure that is asked for" {
+	awk 'BEGIN {
+		print "run,sample,et_ns,pt_ns,daemon,daemon_pt_ns"
+		for (i = 1; i <= 20; i++)
+			printf "both,%d,%d000000,%d000000,,\n", i, i == 20 ? 300 : 110 + i % 2, i == 5 ? 109 : 100 + i % 2
+	}' >both.csv
+	"$TARE" import --here both.csv
+	"$TARE" emp --json >pt.json
+	jq -e '.versions[5] | .measure != "et" and .value.max_ns == 101e6 and .et.max_ns == 300e6' pt.json
+	"$TARE" emp --json --sizes --measure et >et.json
+	jq -e '.versions[5] | .measure == "et" and .value.max_ns == 111e6 and .et.max_ns == 111e6' et.json
+	jq -e '.sizes[0].value.max_ns == 111e6' et.json
+	"$TARE" emp -m et | grep -q "Rule II judges elapsed time"
+	# a comparison drops the same ones: 300 ms of ET, or the fifth for its PT
+	"$TARE" import --here both.csv
+	"$TARE" compare -m et -f json 1 2 | jq -e '.[1] | .executions == 19 and .mean_ns < 111e6'
+	"$TARE" show --json --measure et 1 | jq -e '.results[0].tare.protocol.measures.et.kept.max_ns == 111000000'
+	"$TARE" report --json --measure et 1 | jq -e '.sections[0] | .rule2 != null and .lead == "et"'
+	run "$TARE" emp -m net
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"has pt_net"* ]]
+}
+
+@test "emp: what is not known of the machine is neither met nor unmet" {
+	measure
+	"$TARE" emp --json >emp.json
+	# each of them is true, false or null, and the text agrees
+	jq -e '.versions | map(.held) | all(. == true or . == false or . == null)' emp.json
+	"$TARE" emp >text
+	[ "$(grep -c 'Cannot be said: ' text)" -eq "$(jq '[.versions[] | select(.held == null)] | length' emp.json)" ]
+	[ "$(grep -c 'Not met: ' text)" -eq "$(jq '[.versions[] | select(.held == false)] | length' emp.json)" ]
+	[ "$("$TARE" emp --csv | python3 -c 'import csv, sys; print(sum(r["held"] == "" for r in csv.DictReader(sys.stdin)))')" -eq \
+		"$(jq '[.versions[] | select(.held == null)] | length' emp.json)" ]
+	# a kernel without cpufreq, as doctor has it
+	if "$TARE" doctor --facts | grep -q "cpu.frequency.driver.*none"; then
+		jq -e '.versions[3].held != true' emp.json
+	fi
 }
 
 @test "emp: a run of which nothing counts is too few samples" {

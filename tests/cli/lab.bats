@@ -127,8 +127,8 @@ ODD=$'it\'s "q", 100%\n<b>\xff|é'
 	[[ "$output" == *"query 3/40"* ]]
 	"$TARE" list --json | jq -e '.[0] | .kind == "query" and .executions == 3 and .planned == 40 and .mean_et_of_all_ns == null'
 	run "$TARE" explain 1
-	[ "$status" -eq 2 ]
-	[[ "$output" == *"'tare query report 1' shows it"* ]]
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"run 1: no ledger was kept"* ]]
 	"$TARE" rm 1
 	[ "$(sqlite3 "$TARE_LAB" "SELECT count(*) FROM query_execution")" -eq 0 ]
 }
@@ -381,7 +381,7 @@ takes() {
 @test "last: a run of another kind says what it is and which command shows it" {
 	four_kinds
 	for named in "emp 3|'tare noise show 3' shows it" "emp 4|'tare profile report 4' shows it" \
-		"explain 5|'tare query report 5' shows it" "compare 1 3|is one of 'tare noise': it has no executions" \
+		"emp 5|'tare query report 5' shows it" "compare 1 3|is one of 'tare noise': it has no executions" \
 		"noise show 1|run 1 is one of 'tare time', not one of 'tare noise' 'tare show 1' shows it" \
 		"profile report 5|run 5 is one of 'tare query', not a profile" \
 		"query report 4|run 4 is a profile, not one of 'tare query'" "query compare 1 5|'tare show 1' shows it" \

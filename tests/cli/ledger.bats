@@ -13,8 +13,10 @@ setup() {
 	fi
 }
 
-# A competitor with a name of its own: a shell that burns about $1 s on CPU 0.
+# A competitor with a name of its own: a shell that burns on CPU 0. It is real-time, with this priority, and so are its
+# subjects: whatever else runs on the machine can neither take their CPUs nor be to blame.
 make_disturber() {
+	chrt -r "$1" true || skip "needs real-time priorities"
 	cp "$(command -v dash || command -v bash)" disturber
 	cat >disturb <<-END
 	#!/bin/sh
@@ -22,8 +24,10 @@ make_disturber() {
 	n=\$(cat count 2>/dev/null || echo 0)
 	echo \$((n + 1)) >count
 	[ \$n -eq 5 ] || exit 0
-	setsid taskset -c 0 timeout 2 ./disturber -c 'i=0; while :; do i=\$((i + 1)); done' </dev/null >/dev/null 2>&1 &
+	setsid taskset -c 0 chrt -r $1 timeout 2 ./disturber -c 'echo >running; i=0; while :; do i=\$((i + 1)); done' </dev/null >/dev/null 2>&1 &
 	echo \$! >disturber.pid
+	# on a busy machine that takes a while
+	until [ -e running ]; do sleep 0.01; done
 	END
 	chmod +x disturb
 }
@@ -75,9 +79,9 @@ end_disturber() {
 
 # bats test_tags=slow
 @test "explain: an outlier made on purpose comes with its culprit first" {
-	make_disturber
+	make_disturber 1
 	end_disturber
-	"$TARE" time -N -w 1 -r 10 --cpu 0 --style none --prepare ./disturb --conclude ./undisturb \
+	"$TARE" time -N --sched rr:1 -w 1 -r 10 --cpu 0 --style none --prepare ./disturb --conclude ./undisturb \
 		"$BURN loop 300ms" >/dev/null
 	run "$TARE" explain
 	[ "$status" -eq 0 ]
@@ -105,8 +109,9 @@ end_disturber() {
 	n=$(cat count 2>/dev/null || echo 0)
 	echo $((n + 1)) >count
 	[ $n -eq 4 ] || exit 0
-	setsid taskset -c 1 chrt -r 1 timeout 2 ./evilhog -c 'i=0; while :; do i=$((i + 1)); done' </dev/null >/dev/null 2>&1 &
+	setsid taskset -c 1 chrt -r 2 timeout 2 ./evilhog -c 'echo >running; i=0; while :; do i=$((i + 1)); done' </dev/null >/dev/null 2>&1 &
 	echo $! >disturber.pid
+	until [ -e running ]; do sleep 0.01; done
 	END
 	chmod +x disturb
 	end_disturber
@@ -117,7 +122,7 @@ end_disturber() {
 	wait
 	END
 	chmod +x both
-	"$TARE" time -N -w 1 -r 6 --style none --prepare ./disturb --conclude ./undisturb ./both >/dev/null
+	"$TARE" time -N --sched rr:1 -w 1 -r 6 --style none --prepare ./disturb --conclude ./undisturb ./both >/dev/null
 	"$TARE" explain --json last 4 >out.json
 	jq -e '.explained[0].contributions[0] | .cause == "queued" and .names[0].name == "evilhog"
 		and .share > 0.5 and .parallel_ns > 0' out.json
@@ -130,11 +135,11 @@ end_disturber() {
 	while IFS= read -r line; do [ "${#line}" -le 80 ]; done <<<"$output"
 }
 
-# Where they may move, the scheduler mostly puts both on the CPU that the hog has not.
+# Where they may move, the scheduler puts both on the CPU that the hog has not.
 # bats test_tags=slow
 @test "explain: a parallel subject that evades the hog, which is named all the same" {
 	[ "$(nproc)" -eq 2 ] || skip "needs just two CPUs, or the subject evades it at no cost"
-	make_disturber
+	make_disturber 2
 	end_disturber
 	cat >both <<-'END'
 	#!/bin/sh
@@ -143,7 +148,7 @@ end_disturber() {
 	wait
 	END
 	chmod +x both
-	"$TARE" time -N -w 1 -r 6 --style none --prepare ./disturb --conclude ./undisturb ./both >/dev/null
+	"$TARE" time -N --sched rr:1 -w 1 -r 6 --style none --prepare ./disturb --conclude ./undisturb ./both >/dev/null
 	"$TARE" explain --json last 5 >out.json
 	jq -e '.explained[0].contributions[:2] | any(.names[0].name == "disturber")' out.json
 	jq -e '.explained | all(([.contributions[].ns] | add) + .remainder_ns == .difference_ns)' out.json

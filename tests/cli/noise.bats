@@ -1,18 +1,13 @@
 #!/usr/bin/env bats
 # tare noise as a user types it, on CPU 1 (0 where only one may be used); the binary is $TARE.
 
+load common
+
 setup() {
 	: "${TARE:?set TARE to the binary under test}"
 	cd "$BATS_TEST_TMPDIR" || return 1
 	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
 	CPU=$(($(nproc) > 1))
-}
-
-needs_root() {
-	if [ "$(id -u)" -ne 0 ]; then
-		[ "${TARE_TEST_REQUIRE:-0}" != 1 ] || return 1
-		skip "needs root"
-	fi
 }
 
 # Names need BPF, which only root has.
@@ -47,6 +42,7 @@ daemon() {
 teardown() {
 	[ -z "${daemon:-}" ] || kill "$daemon" 2>/dev/null || true
 	[ -z "${home:-}" ] || rm -rf "$home"
+	[ -z "${cpuset:-}" ] || rmdir "$cpuset" 2>/dev/null || true
 }
 
 @test "noise: bad input is told, with 2, and makes no lab" {
@@ -129,16 +125,84 @@ teardown() {
 	done
 }
 
-@test "noise: a CPU that this process may not use is refused" {
+# bats test_tags=long
+@test "noise: a CPU outside the inherited mask is measured, by -c, by all and by default" {
 	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
-	run taskset -c 0 "$TARE" noise -c 1 -d 1s
-	[ "$status" -eq 2 ]
-	flat
-	[[ "$output" == *"CPU 1 may not be used"* ]]
-	# the only one left is measured when none is chosen
-	run taskset -c 0 "$TARE" noise -d 300ms --no-kernel
+	for cpus in "-c 1" "-c 0,1" "-c all" ""; do
+		# shellcheck disable=SC2086
+		taskset -c 0 "$TARE" noise $cpus -d 200ms --no-kernel --no-lab --json >out.json 2>err
+		jq -e '.settings.cpus | index(1)' out.json
+	done
+	# tare itself stays on the first CPU of its mask: the default leaves it out
+	taskset -c 1 "$TARE" noise -d 200ms --no-kernel --no-lab --json >out.json
+	jq -e '.settings.cpus | index(0) != null and index(1) == null' out.json
+	run taskset -c 0 "$TARE" noise -c all -d 200ms --no-kernel --no-lab
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"measuring CPU 0"*"no CPU is left for tare itself"* ]]
+	[[ "$output" == *"no CPU is left for tare itself"* ]]
+	needs_root # of profiles and duets
+	taskset -c 0 "$TARE" profile -c 1 -d 200ms -q
+	"$TARE" show --json | jq -e '.run.conditions.cpus == "1"'
+	taskset -c 0 "$TARE" duet -N --cpu 1 --max-time 2s true true >/dev/null
+	"$TARE" show --json | jq -e '.cpus == "1"'
+	# whoever asks keeps its mask
+	[ "$(taskset -c 0 bash -c '"$0" noise -c 1 -d 100ms --no-kernel --no-lab -q; taskset -cp $$' "$TARE" | tail -c 2)" = 0 ]
+}
+
+# in_cpuset LIST COMMAND...: in a cgroup that may use these CPUs only
+in_cpuset() {
+	cpuset=$(awk '$3 == "cgroup" && $4 ~ /cpuset/ { print $2; exit }' /proc/self/mounts)
+	if [ -z "$cpuset" ]; then
+		cpuset=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
+		grep -qw cpuset "$cpuset/cgroup.subtree_control" || skip "needs a cpuset"
+	fi
+	cpuset=$cpuset/tare-test-$$
+	[ -d "$cpuset" ] || mkdir "$cpuset" || skip "needs a cgroup that can be made"
+	echo "$1" >"$cpuset/cpuset.cpus" || skip "needs a cpuset that can be set"
+	cat "${cpuset%/*}"/cpuset.mems >"$cpuset/cpuset.mems" 2>/dev/null || true
+	shift
+	bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$cpuset" "$@"
+}
+
+# bats test_tags=long
+@test "noise: a CPU that the cpuset forbids is refused with that reason, also by time and calibrate" {
+	needs_root
+	[ "$(nproc)" -ge 2 ] || skip "needs two CPUs"
+	for command in "noise -c 1 -d 200ms" "time --cpu 0-1 true" "calibrate --cpu 1"; do
+		# shellcheck disable=SC2086
+		run in_cpuset 0 "$TARE" $command
+		[ "$status" -eq 2 ]
+		flat
+		[[ "$output" == *"the cgroup of this process, "*"/tare-test-$$, may not use CPU 1"*"cpuset leaves it out"* ]]
+	done
+	# what may be used is measured; a profile only looks at the CPU
+	in_cpuset 0 "$TARE" noise -c all -d 200ms --no-kernel --no-lab --json >out.json 2>err
+	jq -e '.settings.cpus == [0]' out.json
+	in_cpuset 0 "$TARE" profile -c 1 -d 200ms -q
+	[ ! -e "$TARE_LAB" ] || "$TARE" list --json | jq -e 'all(.kind == "system")'
+}
+
+# bats test_tags=long
+@test "noise: another tare noise on the CPU is warned about, and is a source of that name" {
+	"$TARE" noise -c "$CPU" -d 60s -q --no-lab --no-kernel 3>&- &
+	daemon=$!
+	for _ in $(seq 50); do
+		grep -qsx "tare-loop/$CPU" /proc/$daemon/task/*/comm && break
+		sleep 0.1
+	done
+	"$TARE" noise -c "$CPU" -d 2s --json >out.json 2>err
+	grep -q "another tare noise ($daemon) measures CPU $CPU already" err
+	run "$TARE" noise -c "$CPU" -d 100ms -q --no-lab --no-kernel
+	[ -z "$output" ]
+	if jq -e .settings.kernel out.json; then
+		jq -e --arg name "another tare noise ($daemon)" 'any(.together.sources[]; .name == $name and .class == "thread")' out.json
+		"$TARE" export -f csv | grep -q "^another tare noise ($daemon),thread,"
+	fi
+	kill "$daemon"
+	wait "$daemon" || true
+	# nobody is left to warn about, unless another test measures there
+	"$TARE" noise -c "$CPU" -d 100ms --no-lab --no-kernel 2>err >/dev/null
+	run grep "($daemon)" err
+	[ "$status" -eq 1 ]
 }
 
 # bats test_tags=slow
@@ -197,6 +261,30 @@ teardown() {
 		[ "$status" -eq 2 ]
 		[[ "$output" == *"tare noise"* ]]
 	done
+}
+
+# bats test_tags=slow
+@test "noise: the speed of each CPU is watched over time, unless --no-speed" {
+	"$TARE" noise -c all -d 1s --round 300ms --json 2>/dev/null >a.json
+	jq -e '.run.conditions.speed and .together.speed == null and
+		(.cpus | length > 0 and all(.speed | .probes > 0 and (.points | length > 1)))' a.json
+	# points of one length, in order, within the run, which add up
+	jq -e '.elapsed_ns as $elapsed | .cpus | all(.speed | . as $s |
+		.probes == ([.points[].probes] | add) and .left_out == ([.points[].left_out] | add) and
+		(.points | all(.length_ns == $s.point_ns and .begin_ns % .length_ns == 0 and
+			.begin_ns < $elapsed and (.probes == 0) == (.chain_ns == null))) and
+		([.points[].begin_ns] | . == (unique)))' a.json
+	jq -e '.cpus | all(.speed | (.least == null or (.least > 0 and .least <= 1)) and
+		(.work | .chain.best_ns <= .chain.worst_ns and .loads.best_ns <= .loads.worst_ns))' a.json
+	"$TARE" show | grep -q "^  CPU speed "
+	[ "$("$TARE" sql --tsv "SELECT sum(probes) > 0 FROM noise_speed" | tail -1)" -eq 1 ]
+	"$TARE" noise -c "$CPU" -d 300ms --no-speed --json >b.json
+	jq -e '(.run.conditions.speed | not) and all(.cpus[]; .speed == null)' b.json
+	run "$TARE" show
+	[ "$status" -eq 0 ]
+	[[ "$output" != *"CPU speed"* ]]
+	"$TARE" rm 1
+	[ "$("$TARE" sql --tsv "SELECT count(*) FROM noise_speed" | tail -1)" -eq 0 ]
 }
 
 # bats test_tags=long
@@ -267,7 +355,7 @@ teardown() {
 	run "$TARE" noise -c "$CPU" -d 1s --no-kernel
 	[ "$status" -eq 0 ]
 	flat
-	[[ "$output" == *"not asked for"* ]]
+	[[ "$output" == *"Not seen: who caused a detour (not asked for)"* && "$output" != *unexplained* ]]
 	"$TARE" export -f csv >out.csv
 	if grep -qE '(^|,)(irq|thread|softirq)(,|$)' out.csv; then return 1; fi
 }
@@ -282,7 +370,19 @@ teardown() {
 	run as_nobody "$home/tare" noise -c "$CPU" -d 1s
 	[ "$status" -eq 0 ]
 	flat
-	[[ "$output" == *"Not seen: who caused a detour"*"Run as root to have names."* ]]
+	[[ "$output" == *"Not seen: who caused a detour (naming sources needs root, or CAP_BPF and CAP_PERFMON): only lengths are known."* ]]
+	[[ "$output" == *"Lengths half below"* ]]
+	for shown in "noise show --histogram --per-cpu" "noise show --mode succession" "noise show --zoom 1us:1s" "noise show --json" "noise show --export-csv -"; do
+		# shellcheck disable=SC2086
+		run as_nobody "$home/tare" $shown
+		[ "$status" -eq 0 ]
+		[[ "$output" == *'"unexplained": null'* || "$output" != *unexplained* ]]
+	done
+	as_nobody "$home/tare" noise show --json | jq -e '.together | .sources == [] and .combinations == [] and all(.coverage[]; .named == null)'
+	run as_nobody "$home/tare" noise diff 1 1 --fail-if-new 0
+	[ "$status" -eq 5 ]
+	[[ "$output" == "Sources have names in neither of the two;"*"cannot be told: the run has no names"* ]]
+	[[ "$output" != *"Source, class"* ]]
 	[ -f "$home/.local/share/tare/lab.db" ]
 	run as_nobody "$home/tare" noise -c "$CPU" -d 1s -P f:10
 	[ "$status" -eq 3 ]
@@ -303,11 +403,11 @@ teardown() {
 # bats test_tags=slow,alone
 @test "noise: a daemon is found by name, and is new against a baseline without it" {
 	needs_names
-	"$TARE" noise -c "$CPU" -d 2s -n before --baseline -q
+	"$TARE" noise -c "$CPU" -d 5s --round 250ms -n before --baseline -q
 	run "$TARE" noise diff baseline before --fail-if-new 0
 	[ "$status" -eq 0 ]
-	daemon intruder 6
-	"$TARE" noise -c "$CPU" -d 3s -n after -q
+	daemon intruder 9
+	"$TARE" noise -c "$CPU" -d 5s --round 250ms -n after -q
 	"$TARE" noise show --most 0 | grep -q intruder
 	"$TARE" noise show --zoom 2ms:10ms | grep -q intruder
 	run "$TARE" noise diff --fail-if-new 1ms
@@ -320,21 +420,54 @@ teardown() {
 	# the other way round it is gone
 	run "$TARE" noise diff after before --fail-if-new 1ms --density
 	[[ "$output" == *intruder* && "$output" != *"new source intruder"* ]]
-	"$TARE" noise diff --json before after | jq -e 'type == "object"'
+	"$TARE" noise diff --json before after | jq -e 'any(.sources[]; .name == "intruder" and .change == "new")'
 }
 
 # bats test_tags=slow,alone
-@test "noise: a new source that came only once is caught" {
+@test "noise: diff says the same in heading, table, JSON and exit code" {
 	needs_names
-	"$TARE" noise -c "$CPU" -d 2s -n before --baseline -q
-	# longer than any pause between rounds
-	"$TARE" daemon --name onlyonce --cpu "$CPU" --period 1500ms --work 100ms --count 1 >/dev/null 3>&- &
-	daemon=$!
-	"$TARE" noise -c "$CPU" -d 4s -q
-	run "$TARE" noise diff --fail-if-new 1ms
-	[ "$status" -eq 1 ]
+	"$TARE" noise -c "$CPU" -d 3s --round 250ms -n before -q
+	# tasks that come once each: in one of the two only, which is no more than chance
+	for i in $(seq 12); do
+		"$TARE" daemon --name "once$i" --cpu "$CPU" --period "$((2000 + 150 * i))ms" --work 3ms --count 1 >/dev/null 3>&- &
+	done
+	"$TARE" noise -c "$CPU" -d 6s --round 250ms -n after -q
+	wait
+	for pair in "before after" "after before"; do
+		# shellcheck disable=SC2086
+		"$TARE" noise diff $pair --json >out.json
+		new=$(jq '[.sources[] | select(.change == "new")] | length' out.json)
+		jq -e '[.sources[] | select(.name | startswith("once"))] | length > 5 and all(.change == "unsure")' out.json
+		jq -e '.counts.new + .counts.gone + .counts.grown + .counts.shrunk + .counts.same + .counts.unsure == (.sources | length)' out.json
+		jq -e 'all(.sources[]; (.change == "unsure") == (.p == null or .p >= 0.05))' out.json
+		# shellcheck disable=SC2086
+		run "$TARE" noise diff $pair --fail-if-new 0
+		[ "$status" -eq $((new > 0)) ]
+		[ "$(grep -c "^new " <<<"$output")" -eq "$new" ]
+		[ "$(grep -c "^tare: new source " <<<"$output")" -eq "$new" ]
+		[[ "$output" != *once* ]]
+		flat
+		[[ "$output" == "No source is surely new"* || "$output" == [1-9]*" new source"* || "$new" -eq 0 ]]
+		[[ "$output" == *" in one of the two only, too rarely to be sure)"* ]]
+	done
+}
+
+# bats test_tags=slow,alone
+@test "noise: a check that cannot be made is no failed check" {
+	needs_names
+	"$TARE" noise -c "$CPU" -d 1s -n short -q
+	run "$TARE" noise diff short short --fail-if-grown 10%
+	[ "$status" -eq 5 ]
 	flat
-	[[ "$output" == *"new source onlyonce"* ]]
+	[[ "$output" == *"whether the noise grew cannot be told"*"longer runs tell"* ]]
+	"$TARE" noise -c "$CPU" -d 1s --no-kernel -n nameless -q
+	for pair in "short nameless" "nameless short"; do
+		# shellcheck disable=SC2086
+		run "$TARE" noise diff $pair --fail-if-new 0
+		[ "$status" -eq 5 ]
+		[[ "$output" == "Sources have names in one of the two only"*"whether a source is new cannot be told"* ]]
+		[[ "$output" != *"Source, class"* ]]
+	done
 }
 
 # bats test_tags=slow,alone
@@ -355,7 +488,8 @@ teardown() {
 	[ "$status" -eq 2 ]
 	run "$TARE" noise diff 2 2
 	[ "$status" -eq 0 ]
-	"$TARE" noise diff 1 | grep -q "not surely grown or shrunk ("
+	"$TARE" noise diff 1 >out
+	[ ! -s out ] || grep -Eq "have no sure change \\(|names in neither" out
 	"$TARE" time -N -w 0 -r 1 --style none true >/dev/null
 	run "$TARE" noise diff 1 3
 	[ "$status" -eq 2 ]

@@ -16,6 +16,7 @@ setup() {
 teardown() {
 	[ -z "${going:-}" ] || kill -9 "$going" 2>/dev/null || true
 	[ -z "${server:-}" ] || kill -INT "$server" 2>/dev/null || true
+	[ -z "${other:-}" ] || kill -9 "$other" 2>/dev/null || true
 	rm -rf "$TARE_RUNTIME_DIR"
 }
 
@@ -33,6 +34,16 @@ refused() {
 # sql STATEMENT: the one value that it gives
 sql() {
 	"$TARE" sql --tsv "$1" | tail -n 1
+}
+
+# measured STATUS: it was, even if others disturbed it so that nothing could be kept (5)
+measured() {
+	[ "$1" -eq 0 ] || [ "$1" -eq 5 ]
+}
+
+# measure ARGUMENTS...: `tare query`, as above
+measure() {
+	"$TARE" query "$@" || measured $?
 }
 
 # small: an experiment of two queries at two cardinalities, as small.yaml
@@ -76,7 +87,7 @@ whole() {
 	small
 	run "$TARE" query -r 6 small.yaml
 	echo "$output"
-	[ "$status" -eq 0 ]
+	measured "$status"
 	[[ "$output" == *total* ]] && [[ "$output" == *joined* ]]
 	whole 1 6 4
 	[ "$(sql "SELECT status || ' ' || kind || ' ' || name FROM runs")" = "complete query small" ]
@@ -130,7 +141,7 @@ whole() {
 @test "query: the JSON is what its schema says" {
 	python3 -c 'import jsonschema' 2>/dev/null || skip "needs python3-jsonschema"
 	small
-	"$TARE" query -r 6 small.yaml --json >run.json
+	measure -r 6 small.yaml --json >run.json
 	"$TARE" query report --paper --json >paper.json
 	for file in run.json paper.json; do
 		python3 - "$schemas/query.schema.json" $file <<-'END'
@@ -155,13 +166,13 @@ whole() {
 	run "$TARE" query -r 6 -n mine --tag note -e 'SELECT sum(price) FROM orders' \
 		-e 'SELECT id FROM orders WHERE price > 10' sqlite:shop.db
 	echo "$output"
-	[ "$status" -eq 0 ]
+	measured "$status"
 	whole 1 6 2
 	[ "$(sql "SELECT group_concat(rows) FROM (SELECT DISTINCT query, rows FROM query_executions ORDER BY query)")" = 1,19989 ]
 	[ "$(sql "SELECT name || ' ' || tags FROM runs")" = "mine note" ]
 	[ "$(sha256sum <shop.db)" = "$before" ]
 	# a bare path will do; nothing is kept
-	"$TARE" query -q -r 6 --no-lab -e 'SELECT count(*) FROM orders' shop.db
+	measure -q -r 6 --no-lab -e 'SELECT count(*) FROM orders' shop.db
 	[ "$(sql "SELECT count(*) FROM runs")" = 1 ]
 	[ "$("$TARE" query -r 6 --no-lab -e 'SELECT count(*) FROM orders' shop.db --csv | wc -l)" -eq 2 ]
 }
@@ -217,7 +228,7 @@ made() {
 
 @test "query: what --executions wrote is imported as it was" {
 	small
-	"$TARE" query -q -r 6 small.yaml --export-executions x.csv
+	measure -q -r 6 small.yaml --export-executions x.csv
 	run "$TARE" query import -n again --dbms sqlite --cpus "$(getconf _NPROCESSORS_ONLN)" x.csv
 	echo "$output"
 	[ "$status" -eq 0 ]
@@ -334,7 +345,7 @@ bad() {
 		run "$TARE" query $part other
 		[ "$status" -eq 2 ]
 	done
-	"$TARE" query -q -r 6 -e 'SELECT 1' sqlite::memory:
+	measure -q -r 6 -e 'SELECT 1' sqlite::memory:
 	refused "has no Q@C '7'" report --ledger 7
 	refused "has no Q@C '1@5'" report --ledger 1@5
 	refused "has no Q@C '1x'" report --ledger 1x
@@ -375,11 +386,11 @@ bad() {
 	refused "table items_all has 0 rows, the experiment's has 3000" -r 6 --reuse small.yaml sqlite:all.db
 	[ "$(sha256sum kinds.db all.db)" = "$before" ]
 	[ "$(sql "SELECT count(*) FROM runs")" = 0 ]
-	"$TARE" query -q -r 6 --force small.yaml sqlite:mine.db
+	measure -q -r 6 --force small.yaml sqlite:mine.db
 	whole "$(sql "SELECT max(id) FROM runs")" 6 4
 	# they stay, and can be used again
 	refused "is there already" -r 6 small.yaml sqlite:mine.db
-	"$TARE" query -q -r 6 --reuse small.yaml sqlite:mine.db
+	measure -q -r 6 --reuse small.yaml sqlite:mine.db
 	whole "$(sql "SELECT max(id) FROM runs")" 6 4
 	[ "$(sql "SELECT count(DISTINCT plan) = 2 FROM query_executions")" = 1 ]
 }
@@ -389,7 +400,8 @@ bad() {
 	run timeout 60 "$TARE" query -r 3 -l 150ms sqlite::memory: \
 		-e 'WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 2000000000) SELECT count(*) FROM c'
 	echo "$output"
-	[ "$status" -eq 0 ]
+	[ "$status" -eq 5 ]
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"No trustworthy time: 3 of 3 executions were disturbed: it was cancelled at the time limit."* ]]
 	[[ "$output" == *"timed"* ]]
 	[ "$(sql "SELECT count(*) || ' ' || sum(timed_out) FROM query_executions")" = "3 3" ]
 	# the clock begins a little later than the limit
@@ -400,7 +412,7 @@ bad() {
 @test "query: a million rows are fetched, not stored" {
 	run timeout 120 "$TARE" query -r 2 sqlite::memory: \
 		-e "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000000) SELECT n, 'some more words' FROM c"
-	[ "$status" -eq 0 ]
+	measured "$status"
 	[ "$(sql "SELECT min(rows) || ' ' || max(rows) FROM query_executions")" = "1000000 1000000" ]
 	[ "$(stat -c %s lab.db)" -lt 4000000 ]
 }
@@ -443,7 +455,7 @@ until_is() {
 	first=$(sql "SELECT max(started_at_ns) FROM query_executions")
 	run "$TARE" query resume
 	echo "$output"
-	[ "$status" -eq 0 ]
+	measured "$status"
 	whole 1 200 4
 	[ "$(sql "SELECT count(*) FROM query_executions WHERE started_at_ns <= $first")" = "$made" ]
 	[ "$(sql "SELECT status FROM runs")" = complete ]
@@ -462,8 +474,10 @@ until_is() {
 		if [ "$there" = 1 ]; then
 			before=$(sql "SELECT count(*) FROM query_executions")
 			slowly resume -q 1
-			# every other one when it executes, the rest anywhere from its start on
-			[ $((kills % 2)) -eq 0 ] || until_is "SELECT count(*) > $before FROM query_executions"
+			# every other one when it executes, the rest anywhere from its start on; it may have been
+			# killed after its last execution
+			[ $((kills % 2)) -eq 0 ] ||
+				until_is "SELECT count(*) > $before OR (SELECT status = 'complete' FROM runs) FROM query_executions"
 		else
 			slowly -q -r 100 small.yaml sqlite:tables.db
 		fi
@@ -474,11 +488,11 @@ until_is() {
 		[ ! -e lab.db ] || [ "$(sql "SELECT count(*) FROM runs WHERE status = 'complete'" 2>/dev/null)" != 1 ] || break
 	done
 	if [ "$there" = 0 ]; then
-		"$TARE" query -q -r 100 small.yaml sqlite:tables.db
+		measure -q -r 100 small.yaml sqlite:tables.db
 	elif [ "$(sql "SELECT status FROM runs")" != complete ]; then
 		run "$TARE" query resume -q 1
 		echo "$output"
-		[ "$status" -eq 0 ]
+		measured "$status"
 	fi
 	[ "$(sql "SELECT count(*) FROM runs")" = 1 ]
 	whole 1 100 4
@@ -496,8 +510,31 @@ until_is() {
 	wait $going || true
 	going=
 	# by the next one
-	"$TARE" query -q -r 6 -e 'SELECT 1' sqlite::memory:
+	measure -q -r 6 -e 'SELECT 1' sqlite::memory:
 	[ "$(cat "$TARE_QUIET_ROOT/proc/sys/kernel/task_delayacct")" = 0 ]
+}
+
+@test "query: two tares do not take delay accounting from each other" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	accounting=$TARE_QUIET_ROOT/proc/sys/kernel/task_delayacct
+	mkdir -p "${accounting%/*}"
+	echo 0 >"$accounting"
+	small
+	slowly -q -r 300 small.yaml
+	until_is "SELECT count(*) > 5 FROM query_executions"
+	TARE_LAB=$BATS_TEST_TMPDIR/other.db measure -q -r 6 -e 'SELECT 1' sqlite::memory:
+	[ "$(cat "$accounting")" = 1 ] # the second, which did not switch it on
+	TARE_LAB=$BATS_TEST_TMPDIR/other.db "$TARE" query -q -r 100000 -e 'SELECT 1' sqlite::memory: 3>&- &
+	other=$!
+	TARE_LAB=$BATS_TEST_TMPDIR/other.db until_is "SELECT count(*) > 3 FROM query_executions WHERE run = 2"
+	kill -TERM $going # the first, which did
+	wait $going || true
+	going=
+	[ "$(cat "$accounting")" = 1 ]
+	kill -TERM $other
+	wait $other || true
+	other=
+	[ "$(cat "$accounting")" = 0 ]
 }
 
 # bats test_tags=long
@@ -516,7 +553,7 @@ until_is() {
 	}
 	run as_nobody query -r 6 small.yaml
 	echo "$output"
-	[ "$status" -eq 0 ]
+	measured "$status"
 	[ "$(as_nobody sql --tsv "SELECT count(*) FROM query_executions WHERE query_user_ns + query_system_ns > 0" | tail -n 1)" = 24 ]
 	[ "$(as_nobody sql --tsv "SELECT count(own_device_ns) FROM query_executions" | tail -n 1)" = 0 ]
 	[ "$(as_nobody sql --tsv "SELECT not_seen IS NOT NULL FROM runs" | tail -n 1)" = 1 ]
@@ -552,11 +589,11 @@ until_is() {
 	sleep 0.5
 	run "$TARE" query -r 6 -e 'SELECT count(*) FROM pg_class' "$url"
 	echo "$output"
-	[ "$status" -eq 0 ]
+	measured "$status"
 	# nor in an experiment's file
 	printf "url: '%s'\nexecutions: 6\nqueries: ['SELECT 1 + 1']\n" "$url" >e.yaml
-	"$TARE" query -q e.yaml
-	"$TARE" query -q -r 6 -e 'SELECT 2' "postgresql:///postgres?host=$sockets&user=postgres&password=s3cretword"
+	measure -q e.yaml
+	measure -q -r 6 -e 'SELECT 2' "postgresql:///postgres?host=$sockets&user=postgres&password=s3cretword"
 	[ "$(sql "SELECT count(*) FROM query_executions")" = 18 ]
 	# where it cannot be taken out, nothing is stored
 	sed 's/s3cret/s3\\x63ret/; y/'"'/\"/" e.yaml >escaped.yaml
@@ -572,4 +609,23 @@ until_is() {
 	[ "$status" -eq 3 ] || [ "$status" -eq 4 ] || [ "$status" -eq 2 ]
 	[[ "$output" != *s3cretword* ]]
 	rm -rf "$sockets"
+}
+
+@test "query: where there is no user to run a server as, root does not" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	unshare -m true || skip "needs mount namespaces"
+	grep -v '^\(nobody\|postgres\):' /etc/passwd >passwd
+	echo 'passwd: files' >nsswitch.conf # systemd's would make up a nobody
+	cat >own.yaml <<-END
+		name: own
+		server: { dbms: postgresql, data: $PWD/data, make: true }
+		queries: ["SELECT 1"]
+	END
+	run timeout 60 unshare -m sh -c 'mount --bind passwd /etc/passwd &&
+		mount --bind nsswitch.conf /etc/nsswitch.conf && exec "$@"' sh "$TARE" query -q own.yaml
+	echo "$output"
+	[[ "$output" != *"cannot run a server of"* ]] || skip "built without PostgreSQL"
+	[ "$status" -eq 3 ]
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"neither a user 'postgres' nor 'nobody'"* ]]
+	[ ! -e data ]
 }

@@ -3,6 +3,8 @@
 # binary is $TARE. Whatever a test changes here it puts back, and compares.
 # bats file_tags=alone
 
+load common
+
 setup() {
 	: "${TARE:?set TARE to the binary under test}"
 	cd "$BATS_TEST_TMPDIR" || return 1
@@ -15,19 +17,12 @@ setup() {
 
 teardown() {
 	[ -z "${child:-}" ] || kill -9 "$child" 2>/dev/null || true
-	[ -z "${cron:-}" ] || { kill -9 "$cron" 2>/dev/null; rm -f /run/crond.pid; }
+	[ -z "${cron:-}" ] || kill -9 "$cron" 2>/dev/null || true
 	[ -z "${script:-}" ] || rm -f "$script"
 	[ -z "${mounted:-}" ] || umount "$mounted"
 	unset TARE_QUIET_ROOT
 	[ "$(id -u)" -ne 0 ] || "$TARE" quiet --restore > /dev/null
 	rm -rf "$TARE_RUNTIME_DIR"
-}
-
-needs_root() {
-	if [ "$(id -u)" -ne 0 ]; then
-		[ "${TARE_TEST_REQUIRE:-0}" != 1 ] || return 1
-		skip "needs root"
-	fi
 }
 
 # flat: the output of the last `run` with errors as one line, not wrapped
@@ -99,11 +94,23 @@ started() {
 	return 1
 }
 
+# without_systemd: from here on $TARE sees an empty /run, which is $own_run: no systemd and no cron of this machine
+without_systemd() {
+	needs_root
+	own_run=$BATS_TEST_TMPDIR/run
+	mkdir "$own_run"
+	cat > tare-apart <<-END
+		#!/bin/sh
+		exec unshare --mount sh -c 'mount --bind "\$0" /run && exec "\$@"' "$own_run" "$TARE" "\$@"
+	END
+	chmod +x tare-apart
+	TARE=$PWD/tare-apart
+}
+
 # init_script COMMANDS: a service tare-test, which runs while there is a file "runs"; what it does when
 # it has stopped
 init_script() {
-	needs_root
-	[ ! -d /run/systemd/system ] || skip "needs a machine without systemd"
+	without_systemd
 	[ -x /usr/sbin/service ] || skip "needs service(8)"
 	script=/etc/init.d/tare-test
 	cat > "$script" <<-END
@@ -156,7 +163,7 @@ init_script() {
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"no command after --"* ]]
 	as_before
-	"$TARE" quiet -- sleep 5 3>&- &
+	"$TARE" quiet -- sleep 60 3>&- &
 	pid=$!
 	for ((i = 0; i < 100; i++)); do
 		! "$TARE" quiet --status | grep -q "^Quiet" || break
@@ -203,13 +210,13 @@ init_script() {
 	done
 }
 
-@test "quiet: after kill -9 the next tare puts everything back and says so" {
+@test "quiet: after kill -9, of its guard too, the next tare puts everything back and says so" {
 	tree
 	started "$TARE" quiet -- sh -c 'touch quiet; exec sleep 60'
 	"$TARE" --version 2> said # its owner lives: not touched
 	[ ! -s said ]
 	[ "$(cat machine/sys/devices/system/cpu/cpufreq/boost)" = 0 ]
-	kill -9 "$child"
+	kill_both "$child"
 	wait "$child" || true
 	child=
 	[ "$(cat machine/sys/devices/system/cpu/cpufreq/boost)" = 0 ]
@@ -241,7 +248,7 @@ init_script() {
 @test "quiet: what is left after kill -9 is not counted as put back" {
 	tree
 	started "$TARE" quiet -- sh -c 'touch quiet; exec sleep 60'
-	kill -9 "$child"
+	kill_both "$child"
 	wait "$child" || true
 	child=
 	echo 5 > machine/proc/sys/vm/swappiness
@@ -340,7 +347,7 @@ init_script() {
 	settings > settings.before
 	started "$TARE" quiet "${real[@]}" ${isolate:+--isolate "$isolate"} -- sh -c 'touch quiet; exec sleep 60'
 	[ -z "$isolate" ] || [ "$(taskset -cp "$(pgrep -P "$child")" | sed 's/.*: //')" = "$isolate" ]
-	kill -9 "$child"
+	kill_both "$child"
 	wait "$child" || true
 	child=
 	run diff settings.before <(settings)
@@ -348,6 +355,22 @@ init_script() {
 	run "$TARE" list
 	[[ "$output" == *"tare: put back "*" settings that process "* ]]
 	settings | diff settings.before -
+}
+
+@test "quiet: this machine is as it was soon after kill -9, without a next start" {
+	needs_root
+	isolate=$(spare)
+	settings > settings.before
+	started "$TARE" quiet "${real[@]}" ${isolate:+--isolate "$isolate"} -- sh -c 'touch quiet; setsid sleep 60 & wait'
+	run diff settings.before <(settings)
+	[ "$status" -eq 1 ]
+	kill -9 "$child"
+	wait "$child" || true
+	as_it_was() { settings | diff settings.before -; }
+	soon as_it_was
+	soon none_left "^tare-guard $child\b"
+	child=
+	[ -z "$(find "$TARE_RUNTIME_DIR" -name 'quiet.journal' -o -name 'quiet.journal.[0-9]*')" ]
 }
 
 @test "quiet: a script of init.d is stopped and started" {
@@ -380,13 +403,11 @@ init_script() {
 }
 
 @test "quiet: cron is held and goes on" {
-	needs_root
-	[ ! -d /run/systemd/system ] || skip "needs a machine without systemd"
-	[ ! -e /run/crond.pid ] || skip "needs a machine without cron"
+	without_systemd
 	cp "$(command -v sleep)" cron
 	./cron 60 3>&- &
 	cron=$!
-	echo "$cron" > /run/crond.pid
+	echo "$cron" > "$own_run/crond.pid"
 	run "$TARE" quiet --only jobs --keep cron
 	grep -q '^State:.S' "/proc/$cron/status"
 	"$TARE" quiet --restore
@@ -457,4 +478,27 @@ init_script() {
 		--force|goes with --restore
 		--no-aslr|go with a command
 	BAD
+}
+
+@test "quiet: at a normal end nothing in the group of isolated CPUs is killed" {
+	needs_root
+	[ "$(nproc)" -gt 1 ] || skip "needs two CPUs"
+	unshare -m true || skip "needs mount namespaces"
+	# files stand for the group: what tare writes to them stays
+	run unshare -m bash -ec '
+		mount -t tmpfs none /sys/fs/cgroup
+		cd /sys/fs/cgroup
+		echo cpuset >cgroup.controllers
+		echo cpuset >cgroup.subtree_control
+		mkdir tare-quiet
+		cd tare-quiet
+		touch cgroup.procs cgroup.kill cgroup.freeze
+		echo 0 >cpuset.cpus
+		echo isolated >cpuset.cpus.partition
+		"$0" quiet --only cpuset --isolate 1 -- true
+		sleep 0.5
+		[ -s cgroup.procs ]
+		[ ! -s cgroup.kill ]' "$TARE"
+	echo "$output"
+	[ "$status" -eq 0 ]
 }

@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # serve as a user types it, and as a client that must not be believed sees it; the binary is $TARE.
 
+load common
+
 setup() {
 	: "${TARE:?set TARE to the binary under test}"
 	ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
@@ -8,12 +10,13 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
 	unset TARE_TOKEN
-	PID='' HOLDER=''
+	PID='' HOLDER='' THEIRS=''
 }
 
 teardown() {
 	[ -z "$PID" ] || kill "$PID" 2>/dev/null || true
 	[ -z "$HOLDER" ] || kill "$HOLDER" 2>/dev/null || true
+	[ -z "$THEIRS" ] || rm -r "$THEIRS"
 }
 
 # flat: the output of the last `run` with errors as one line, not wrapped
@@ -29,7 +32,8 @@ measure() {
 # serve [OPTIONS]: sets PID, URL, BASE and TOKEN; skips where this tare has no server
 serve() {
 	: >url
-	"$TARE" serve --port 0 "$@" >url 2>said 3>&- &
+	# a confined process cannot be searched for leaks: nobody may look into it, it least of all
+	ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 "$TARE" serve --port 0 "$@" >url 2>said 3>&- &
 	PID=$!
 	for ((i = 0; i < 200; i++)); do
 		[ ! -s url ] || break
@@ -47,15 +51,6 @@ stop() {
 	kill -TERM "$PID"
 	wait "$PID"
 	PID=
-}
-
-# soon COMMAND...: it succeeds within 10 s
-soon() {
-	for ((i = 0; i < 100; i++)); do
-		! "$@" || return 0
-		sleep 0.1
-	done
-	return 1
 }
 
 # api PATH [CURL-ARGUMENT...]
@@ -164,9 +159,9 @@ time.sleep(60)' "$TARE_LAB" >held 3>&- &
 	# meanwhile it can be read
 	api /api/runs -m 3 | jq -e '.runs[0].name == "apple"'
 	wait "$asked"
-	[[ "$(cat refused)" == *"locked for 5 s"*"nothing was changed"*503 ]]
+	[[ "$(cat refused)" == *"another program has "*"locked"*"nothing was changed"*503 ]]
 	wait "$waiting"
-	[[ "$(cat next)" == *"locked for 5 s"*"503 "[4-8].* ]]
+	[[ "$(cat next)" == *"another program has "*"locked"*"503 "[4-8].* ]]
 	api /api/runs | jq -e '.runs[0] | .name == "apple" and .tags == null'
 	# of one that is done in time nothing is noticed
 	api /api/runs/1 -d '{"name":"pear","tags":"green"}' -w '%{http_code}' -m 20 >taken 3>&- &
@@ -244,10 +239,94 @@ listed() {
 	stop
 }
 
+# status_of KEY: of the server, as all its threads say
+status_of() {
+	cat /proc/"$PID"/task/*/status | sed -n "s/^$1:[[:space:]]*//p" | sort -u
+}
+
+# confined: none of its threads has rights, and it still answers and changes
+confined() {
+	[ "$(status_of CapEff)" = 0000000000000000 ]
+	[ "$(status_of CapPrm)" = 0000000000000000 ]
+	[ "$(status_of CapAmb)" = 0000000000000000 ]
+	[ "$(status_of NoNewPrivs)" = 1 ]
+	[ "$(status_of Seccomp)" = 2 ]
+	api /api/runs | jq -e '.runs[0].name == "apple"'
+	api '/api/report?run=1' | jq -e '.type == "page"'
+	api /api/runs/1 -f -d '{"tags":"green"}'
+	api /api/runs | jq -e '.runs[0].tags == "green"'
+}
+
+# theirs: a lab in a folder that is another user's alone; that of the test is within root's
+theirs() {
+	THEIRS=$(mktemp -d "${TMPDIR:-/tmp}/tare-theirs-XXXXXX")
+	chown 65534:65534 "$THEIRS"
+	export TARE_LAB=$THEIRS/lab.db
+}
+
+@test "serve: under sudo it becomes who typed it, for good" {
+	needs_root
+	theirs
+	export SUDO_UID=65534 SUDO_GID=65534
+	measure apple
+	serve
+	[ "$(status_of Uid | tr -s '\t' ' ')" = "65534 65534 65534 65534" ]
+	[ "$(status_of Gid | tr -s '\t' ' ')" = "65534 65534 65534 65534" ]
+	[[ "$(status_of Groups)" =~ ^(65534)?\ ?$ ]]
+	confined
+	! grep -q "stays root" said || false
+	stop
+}
+
+@test "serve: root becomes the owner of the lab" {
+	needs_root
+	theirs
+	SUDO_UID=65534 SUDO_GID=65534 measure apple
+	unset SUDO_UID SUDO_GID
+	serve
+	[ "$(status_of Uid | tr -s '\t' ' ')" = "65534 65534 65534 65534" ]
+	confined
+	stop
+}
+
+@test "serve: root whose lab only root can read stays root without its rights, and says so" {
+	needs_root
+	unset SUDO_UID SUDO_GID
+	chmod 700 "$BATS_TEST_TMPDIR"
+	measure apple
+	serve
+	[ "$(status_of Uid | tr -s '\t' ' ')" = "0 0 0 0" ]
+	grep -q "stays root, without its capabilities: nobody else can read" said
+	confined
+	stop
+}
+
+# bats test_tags=long
+@test "serve: a confined server still shows instructions beside their source" {
+	command -v gcc >/dev/null || skip "needs gcc"
+	printf '%s\n' 'unsigned spin(unsigned x) {' 'for (unsigned i = 0; i < 1500000000u; i++)' 'x = x * 2654435761u + 1;' \
+		'return x; }' 'int main(void) { return spin(1) == 7; }' >spin.c
+	gcc -g -O1 -fno-inline spin.c -o spin
+	"$TARE" profile -q -F 997 -- ./spin || skip "profiles cannot be made here"
+	serve
+	api '/api/report?run=1' >page
+	jq -e '[.. | strings | select(test("x = x \\* 2654435761u"))] | length > 0' page
+	jq -e '[.. | strings | select(test("^imul"))] | length > 0' page
+	stop
+}
+
 @test "serve: who hangs up makes room for others" {
 	measure apple
 	serve
 	"$CLIENT" hangups "$URL" 400
+	stop
+}
+
+# bats test_tags=long
+@test "serve: a proper client is answered among 900 slow ones" {
+	measure apple
+	serve
+	"$CLIENT" slow "$URL" 900
 	stop
 }
 

@@ -6,7 +6,8 @@ setup() {
 }
 
 @test "time --json has the probes of each execution" {
-	"$TARE" time -N -r 3 --json "$TARE inc --turns 50000000" >"$BATS_TEST_TMPDIR/out.json"
+	# a probe comes with each tick that finds the subject on a CPU: long enough to have some beside other tests
+	"$TARE" time -N -r 3 --json "$TARE inc --turns 400000000" >"$BATS_TEST_TMPDIR/out.json"
 	run jq -e '.results[0].tare.executions | map(select(.warmup | not)) | length == 3 and
 		all(.speed.probes > 0 and .speed.ports_ns > 0 and .speed.chain_ns > 0 and .speed.turns_ns > 0 and
 		.speed.loads_ns > 0 and .speed.left_out >= 0 and .speed.self_ns > 0)' "$BATS_TEST_TMPDIR/out.json"
@@ -32,7 +33,7 @@ setup() {
 }
 
 @test "the best speed is kept in the lab" {
-	"$TARE" time -N -r 3 --style none "$TARE inc --turns 200000000"
+	"$TARE" time -N -r 3 --style none "$TARE inc --turns 400000000"
 	run sqlite3 "$TARE_LAB" "SELECT count(*) FROM speed_best WHERE ns > 0"
 	[ "$status" -eq 0 ]
 	[ "$output" -eq 4 ]

@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # tare time as a user types it; the binary is $TARE.
 
+load common
+
 setup() {
 	: "${TARE:?set TARE to the binary under test}"
 	BURN=$(dirname "$TARE")/tests/programs/burn
@@ -8,23 +10,11 @@ setup() {
 	export TARE_LAB=$BATS_TEST_TMPDIR/lab.db
 }
 
-needs_root() {
-	if [ "$(id -u)" -ne 0 ]; then
-		[ "${TARE_TEST_REQUIRE:-0}" != 1 ] || return 1
-		skip "needs root"
-	fi
-}
-
 # A home that user 65534 can reach; bats' own folders are closed to others.
 users_home() {
 	home=$(mktemp -d /tmp/tare-home.XXXXXX)
 	chown 65534:65534 "$home"
 	chmod 755 "$home"
-}
-
-# `! pgrep` would only count as the last line of a test.
-none_left() {
-	if pgrep -f "$1"; then return 1; fi
 }
 
 teardown() {
@@ -214,9 +204,20 @@ teardown() {
 @test "time: a CPU that is not there is refused" {
 	run "$TARE" time -N -r 1 --cpu 900 true
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"no CPU '900'"* ]]
+	[[ "$output" == *"no CPU 900"* ]]
 	# one that is not tare's own, as isolated ones are
 	taskset -c 0 "$TARE" time -N -r 1 --style none --cpu $(($(nproc) - 1)) true
+}
+
+@test "time: taskset says where the command runs unless --cpu does" {
+	on() { taskset -c "$1" "$TARE" time -N -w 0 -r 1 --style none --output out "${@:2}" 'sh -c "taskset -cp $$"'; }
+	last=$(($(getconf _NPROCESSORS_ONLN) - 1))
+	on 0
+	grep -q ': 0$' out
+	on 0 --cpu "$last"
+	grep -q ": $last\$" out
+	on 0 --cpu all
+	[ "$last" -eq 0 ] || grep -q ": 0[-,].*$last\$" out
 }
 
 @test "time: odd names survive every format" {
@@ -288,6 +289,168 @@ teardown() {
 	run "$TARE" time -N -r 2 --style none --fail-if-slower 2% true true
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"too few"* ]]
+}
+
+# bats test_tags=long
+@test "time: what sleeps is compared by elapsed time everywhere, and it is said why" {
+	run "$TARE" time -N -r 8 --export-json s.json --export-csv s.csv --export-markdown s.md --export-orgmode s.org \
+		--export-asciidoc s.adoc 'sleep 0.05' 'sleep 0.2'
+	[ "$status" -eq 0 ]
+	flat=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$flat" == *"Summary: elapsed time, since 'sleep 0."*"' slept or did I/O "*" % of its time sleep 0.05 was fastest "* ]]
+	# the figures begin with what it is judged by
+	[[ "$(sed -n 2p <<<"$output")" == "  Elapsed time "* ]]
+	jq -e '.tare.comparisons == [.tare.comparisons[0]] and (.tare.comparisons[0] |
+		.measure == "et" and .why == "waits" and .reference == 0 and .ratio > 2 and .ratio < 5)' s.json
+	jq -e '[.results[].tare.protocol.headline] == ["et", "et"]' s.json
+	for table in s.md s.org s.adoc; do
+		grep -q Relative $table
+		none=$(grep -c 'PT relative' $table) || [ "$none" -eq 0 ]
+	done
+	grep -q '^| `sleep 0.05` |.* 1.00 |' s.md
+	python3 - <<-'END'
+		import csv
+		rows = list(csv.DictReader(open("s.csv")))
+		assert [r["measure"] for r in rows] == ["et", "et"]
+		assert float(rows[0]["relative"]) == 1 and 2 < float(rows[1]["relative"]) < 5
+	END
+	run "$TARE" compare @1 last
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"in elapsed time"*"Compared by elapsed time: 'sleep 0."*"slept or did I/O"* ]]
+	"$TARE" report --json @1 last | jq -e '.comparisons[0] | .measure == "et" and (.why | test("slept or did I/O")) and .rows[0].ratio > 2'
+	run "$TARE" compare --fail-if-slower 50% @1 last
+	[ "$status" -eq 1 ]
+	run "$TARE" time -N -r 8 --style none --fail-if-slower 50% 'sleep 0.05' 'sleep 0.2'
+	[ "$status" -eq 1 ]
+	# it is what --precision watches, too: the process time of a sleep varies by far more
+	"$TARE" time -N --precision 20% -M 200 --json 'sleep 0.02' >p.json
+	jq -e '.results[0].times | length < 100' p.json
+}
+
+# bats test_tags=long
+@test "time: --measure rules headline, summary, exports, page and exit code alike" {
+	# asked MEASURE WORDS JSON: for everything that came of the last two runs
+	asked() {
+		run "$TARE" show --study last
+		[[ "$output" == *"Summary: $2, as asked for"* ]] || { echo "$output"; return 1; }
+		[[ "$(sed -n 2p <<<"$output")" == "  ${2^} "* ]] || { echo "$output"; return 1; }
+		jq -e --arg m "$3" '([.tare.comparisons[].measure] == [$m]) and .tare.comparisons[0].why == "asked" and
+			[.results[].tare.protocol.headline] == [$m, $m] and .results[0].tare.conditions.measure == $ARGS.positional[0]' \
+			m.json --args "$1" || return 1
+		"$TARE" show --study --json last | jq -e --arg m "$3" '.tare.comparisons[0].measure == $m' || return 1
+		"$TARE" report --study --json last | jq -e --arg m "$3" '.comparisons[0].measure == $m and .sections[0].headline == $m' || return 1
+		"$TARE" export --study -f csv last | grep -q ",$3,1$" || return 1
+	}
+	"$TARE" time -N -r 5 --measure et --export-json m.json --export-markdown m.md "$BURN loop 3ms" "$BURN loop 6ms" >text
+	grep -q "Summary: elapsed time, as asked for" text
+	grep -q ' Relative |' m.md
+	asked et "elapsed time" et
+	"$TARE" time -N -r 5 --measure exec --export-json m.json --export-markdown m.md 'sleep 0.01' 'sleep 0.03' >text
+	grep -q "PT exec .*PT relative" m.md
+	asked exec "process time (exec)" pt_exec
+	# a sleep four times as long takes hardly more CPU
+	run "$TARE" time -N -r 40 --style none --measure exec --fail-if-slower 150% 'sleep 0.004' 'sleep 0.018'
+	[ "$status" -eq 0 ] || [[ "$output" == *"too few executions to tell"* ]]
+	run "$TARE" time -N -r 8 --style none --fail-if-slower 150% 'sleep 0.02' 'sleep 0.09'
+	[ "$status" -eq 1 ]
+}
+
+# bats test_tags=long
+@test "time: contention is called contention, and process time is what it is judged by" {
+	needs_root
+	hogs=()
+	for _ in 1 2; do
+		taskset -c 0 timeout 60 "$BURN" loop 60s 3>&- &
+		hogs+=($!)
+	done
+	run "$TARE" time -N --cpu 0 -w 0 -r 4 --export-json c.json "$BURN loop 20ms" "$BURN loop 40ms"
+	kill "${hogs[@]}"
+	[ "$status" -eq 0 ]
+	flat=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$flat" == *"the command queued for a CPU "*" % of its time: "*"process time does not have that in it"* ]]
+	[[ "$flat" == *"Summary: process time ("*"only queued for a CPU"* ]]
+	[[ "$flat" != *"says little about it"* ]]
+	jq -e '[.results[].tare.protocol.warnings[].id] | index("contended") and (index("waiting") | not)' c.json
+	jq -e '.tare.comparisons[0] | .why == "queued" and .reference == 0 and .ratio > 1.5 and .ratio < 2.5 or $ENV.TARE_TEST_SANITIZED == "1"' c.json
+}
+
+@test "time: a command that is not found is said so, stored nowhere and not reported" {
+	for command in nosuchcommand './no/such/prog x' 'cd / && nosuchcommand'; do
+		run "$TARE" time "$command"
+		[ "$status" -eq 2 ]
+		[ "${lines[0]}" = "tare: command not found: '$command'" ]
+		[[ "$output" != *"Command 1"* && "$output" != *Summary* ]]
+	done
+	run "$TARE" list
+	[[ "$output" == "no runs" ]]
+	# asked to, it is measured all the same; and what ends so later has been found
+	"$TARE" time -i -r 2 --style none nosuchcommand
+	run "$TARE" time -w 0 -r 3 'echo x >>count; [ "$(wc -l <count)" -lt 2 ] || exit 127'
+	[ "$status" -eq 4 ]
+	[[ "$output" == *"exit code 127"* ]]
+}
+
+@test "time: a lab is made only where its folder is" {
+	for lab in postgresql://localhost/shop nosuchfolder/lab.db; do
+		run "$TARE" time -r 1 --lab "$lab" true
+		[ "$status" -eq 2 ]
+		[[ "$(tr -s ' \n' ' ' <<<"$output")" == "tare: cannot make lab $lab: there is no folder ${lab%/*} "* ]]
+	done
+	[ -z "$(ls -A)" ]
+	mkdir folder
+	"$TARE" time -N -r 1 --style none --lab folder/lab.db true
+	# the default place is made
+	TARE_LAB=$PWD/own/lab.db "$TARE" time -N -r 1 --style none true
+	[ -f own/lab.db ]
+	HOME=$PWD/home TARE_LAB='' XDG_DATA_HOME='' "$TARE" time -N -r 1 --style none true
+	[ -f home/.local/share/tare/lab.db ]
+}
+
+@test "time: short units are understood, and what to type for a percentage is said" {
+	run "$TARE" time -N -r 2 -u ms true
+	[ "$status" -eq 0 ]
+	[[ "$output" == *" ms"* ]]
+	run "$TARE" show -u us last
+	[[ "$output" == *" µs"* ]]
+	"$TARE" export -u ns -f markdown last | grep -q '\[ns\]'
+	run "$TARE" time --precision 5 true
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"for 5 percent, type 5%"* ]]
+	run "$TARE" time -u parsec true
+	[ "$status" -eq 2 ]
+}
+
+@test "time: what is not above the shell's own cost is not 0 ± 0" {
+	command -v sqlite3 >/dev/null || skip "needs sqlite3"
+	# the cost of the shell that was taken off is made larger than any execution
+	"$TARE" time -r 5 --style none :
+	sqlite3 lab.db 'UPDATE run SET shell_et_ns = 1e9, shell_pt_net_ns = 1e9, shell_pt_exec_ns = 1e9, shell_pt_tick_ns = 1e9'
+	run "$TARE" show last
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"Elapsed time          not above the shell's own"* ]]
+	[[ "$output" != *"± 0 ns"* && "$output" != *"[0, 0]"* ]]
+	"$TARE" show --json last | jq -e '.results[0].tare.protocol.measures.et.kept | .ci_low_ns == null and .stddev_ns == null'
+	for format in markdown asciidoc orgmode csv; do
+		run "$TARE" export -f "$format" last
+		[ "$status" -eq 0 ]
+		[[ "$output" != *nan* && "$output" != *"± 0"* ]]
+	done
+	run "$TARE" compare last 1
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"No comparison can be made"*"no time above the shell's own"* ]]
+}
+
+@test "time: one run has one mean, or it is said which" {
+	"$TARE" time -N -r 12 --export-markdown one.md --export-json one.json --style none "$BURN loop 3ms"
+	run "$TARE" show -u ns last
+	kept=$(jq '.results[0].tare.protocol.measures.et.kept.mean_ns | round' one.json)
+	shown=$(sed -n 's/^  Elapsed time *\([0-9]*\) ns .*/\1/p' <<<"$output")
+	# to the digits shown
+	[ $(((kept - shown) * 1000 / kept)) -eq 0 ]
+	"$TARE" export -f markdown -u ns last | grep -q "| $shown ± "
+	"$TARE" report --json last | jq -e --argjson kept "$kept" '.sections[0].kept.et.mean_ns | round == $kept'
+	# those of all say so
+	"$TARE" list | grep -q "ET of all"
+	"$TARE" list --json | jq -e '.[0] | has("mean_et_of_all_ns") and (has("mean") | not)'
+	jq -e '.results[0] | (.times | add / length) - .mean | fabs < 1e-9' one.json
 }
 
 # bats test_tags=slow

@@ -1,5 +1,6 @@
 /* An experiment whose server fails: a PostgreSQL of this test's own. */
 #include <ftw.h>
+#include <glob.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -23,6 +24,7 @@ static struct experiment e;
 static size_t executed, events[QUERY_EVENTS];
 static uint32_t numbers[16];
 static void (*mischief)(void); /* after the second execution */
+static void (*rescue)(void);   /* after the fifth back-off */
 
 static int on_begun(void *context, const struct query_at *at, struct error *error)
 {
@@ -50,7 +52,8 @@ static int on_executed(void *context, uint32_t query, uint64_t cardinality,
 static int on_event(void *context, const struct query_event *event, struct error *error)
 {
 	(void)context, (void)error;
-	events[event->kind]++;
+	if (++events[event->kind] == 5 && event->kind == QUERY_BACKED_OFF && rescue)
+		rescue();
 	return 0;
 }
 
@@ -112,6 +115,41 @@ static void after_ten_tries_the_run_pauses(void **state)
 	assert_int_equal(events[QUERY_PAUSED], 1);
 }
 
+/* From then on every execution is answered as if somebody had cancelled it. */
+static void start_cancelling_server(void)
+{
+	struct dbms *other = NULL;
+	assert_int_equal(server_start(server, &err), 0);
+	assert_int_equal(dbms_open(&other, server_url(server), NULL, &err), 0);
+	assert_int_equal(dbms_run(other, "ALTER ROLE ALL SET tare.cancels = 1", &err), 0);
+	dbms_close(other);
+}
+
+static void answers_are_counted_after_lost_connections(void **state)
+{
+	(void)state;
+	static char sql[] = "SELECT answer()";
+	char *usual = e.queries.items[0].sql;
+	assert_int_equal(
+		dbms_run(rig.dbms,
+			 "CREATE FUNCTION answer() RETURNS int LANGUAGE plpgsql AS $$BEGIN "
+			 "IF current_setting('tare.cancels', true) = '1' THEN "
+			 "RAISE 'cancelled' USING ERRCODE = '57014'; END IF; "
+			 "RETURN 1; END$$",
+			 &err),
+		0);
+	e.queries.items[0].sql = sql;
+	mischief = stop_server;
+	rescue = start_cancelling_server;
+	assert_int_equal(conduct(), 0);
+	assert_int_equal(executed, 2);
+	assert_int_equal(events[QUERY_BACKED_OFF], 5 + 3);
+	assert_int_equal(events[QUERY_GAVE_UP], 1);
+	assert_int_equal(events[QUERY_PAUSED], 0);
+	e.queries.items[0].sql = usual;
+	rescue = NULL;
+}
+
 static int remove_entry(const char *name, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st, (void)type, (void)ftw;
@@ -134,8 +172,10 @@ static int tear_down(void **state)
 
 static bool is_installed(void)
 {
-	return access("/usr/lib/postgresql/15/bin/initdb", X_OK) == 0 ||
-	       system("command -v initdb >/dev/null 2>&1") == 0;
+	glob_t found = { 0 };
+	bool there = glob("/usr/lib/postgresql/*/bin/initdb", 0, NULL, &found) == 0;
+	globfree(&found);
+	return there || system("command -v initdb >/dev/null 2>&1") == 0;
 }
 
 int main(void)
@@ -145,6 +185,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_server_of_ours_is_started_again, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(after_ten_tries_the_run_pauses, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(answers_are_counted_after_lost_connections, set_up,
+						tear_down),
 	};
 	const struct server_description description = { .dbms = "postgresql",
 							.data = data,

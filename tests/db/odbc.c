@@ -208,8 +208,11 @@ static void sqlite_works_with_a_driver_file(void **state)
 	struct dbms_tasks tasks;
 	ok(dbms_tasks(d, &tasks, &err));
 	assert_true(tasks.guessed && tasks.process == 0);
-	/* fetched, not stored, and no longer than the limit */
+	/* fetched, not stored (by this driver only outside of transactions), and no longer than the
+	 * limit */
 	struct dbms_execution x = { 0 };
+	dbms_close(d);
+	ok(dbms_open(&d, url, &(struct dbms_options){ .transaction = QUERY_COMMITTED }, &err));
 	ok(dbms_prepare(
 		d,
 		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n",

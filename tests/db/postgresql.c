@@ -21,6 +21,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "subject/dbms/dbms.h"
+#include "subject/dbms/postgresql/postgresql.h"
 #include "subject/dbms/server.h"
 #include "subject/dbms/server_kind.h"
 
@@ -108,7 +109,7 @@ static void it_describes_itself(void **state)
 	assert_true(strtod(version, NULL) >= 9);
 	assert_null(strchr(version, ' '));
 	assert_non_null(strstr(settings, "\"shared_buffers\" : \"32MB\""));
-	assert_non_null(strstr(settings, "\"jit\" : \"off\""));
+	assert_non_null(strstr(settings, "\"jit\" : \"on\"")); /* the server's own */
 	assert_non_null(strstr(settings, "\"max_parallel_workers_per_gather\" : \"0\""));
 	assert_int_equal(dbms_cold(db), DBMS_COLD_RESTART);
 	assert_int_equal(dbms_forget(db, &err), -1);
@@ -231,7 +232,7 @@ static void a_lost_connection_is_known_and_made_anew(void **state)
 	assert_int_not_equal(after.process, tasks.process);
 	/* with its settings */
 	assert_int_equal(number("SHOW max_parallel_workers_per_gather"), 0);
-	assert_int_equal(number("SELECT (current_setting('jit') = 'off')::int"), 1);
+	assert_int_equal(number("SELECT (current_setting('jit') = 'on')::int"), 1);
 }
 
 static void errors_say_whose_they_are(void **state)
@@ -381,6 +382,65 @@ static void parallel_workers_are_found(void **state)
 	execute(sql);
 	assert_int_equal(dbms_workers(db, &pids), 0);
 	run("DROP TABLE w");
+}
+
+/* Titles as servers of these versions had them. */
+static void titles_say_what_a_process_is_for(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *title;
+		enum postgresql_kind kind;
+	} known[] = {
+		{ "postgres: parallel worker for PID 4711 ", POSTGRESQL_WORKER },	 /* 15 */
+		{ "postgres: bench: parallel worker for PID 4711 ", POSTGRESQL_WORKER }, /* 18 */
+		{ "postgres: bgworker: parallel worker for PID 4711   ", POSTGRESQL_WORKER },
+		{ "postgres: parallel worker for PID 47110 ", POSTGRESQL_OTHER },
+		{ "postgres: io worker 0", POSTGRESQL_READER }, /* 18 */
+		{ "postgres: bench: io worker 31", POSTGRESQL_READER },
+		{ "postgres: io worker [local] idle", POSTGRESQL_OTHER }, /* a user, a database */
+		{ "postgres: io worker 127.0.0.1(53112) idle", POSTGRESQL_OTHER },
+		{ "postgres: bench: checkpointer ", POSTGRESQL_OTHER },
+		{ "postgres: postgres shop [local] SELECT", POSTGRESQL_OTHER },
+		{ "postgres: autovacuum worker shop", POSTGRESQL_OTHER },
+		{ "/usr/lib/postgresql/15/bin/postgres", POSTGRESQL_UNTITLED },
+		{ "", POSTGRESQL_UNTITLED },
+		{ NULL, POSTGRESQL_UNTITLED },
+	};
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		assert_int_equal(postgresql_kind(known[i].title, 4711), known[i].kind);
+}
+
+static void a_task_has_a_number_for_each_namespace(void **state)
+{
+	(void)state;
+	assert_int_equal(number_within("Name:\tpostgres\nNSpid:\t26927\t31\t7\nNSpgid:\t9\t8\n"),
+			 7);
+	assert_int_equal(number_within("Name:\tpostgres\nNSpid:\t26927\n"), 26927);
+	assert_int_equal(number_within("Name:\tNSpid:\t5\nPid:\t6\n"), 0);
+}
+
+/* Who came and went without a title is a worker as long as the plan has so many. */
+static void ends_are_matched_with_the_plan(void **state)
+{
+	(void)state;
+	static const struct dbms_end ends[] = { { 11, "postgres: parallel worker for PID 7 " },
+						{ 12, NULL },
+						{ 13, "postgres: me shop [local] idle" },
+						{ 14, "/usr/lib/postgresql/15/bin/postgres" } };
+	struct postgresql s = { .said = 7, .workers_planned = 3 };
+	const pid_t *pids;
+	postgresql_ended(&s, ends, 4);
+	assert_int_equal(postgresql_driver.workers(&s, &pids), 3);
+	assert_int_equal(pids[0], 11);
+	assert_int_equal(pids[1], 12);
+	assert_int_equal(pids[2], 14);
+	s.workers.count = s.others.count = 0;
+	s.workers_planned = 2;
+	postgresql_ended(&s, ends, 4);
+	assert_int_equal(postgresql_driver.workers(&s, &pids), 1);
+	array_release(&s.workers);
+	array_release(&s.others);
 }
 
 /* ---- tables ---- */
@@ -860,6 +920,9 @@ int main(void)
 		cmocka_unit_test(refusals_say_whose_they_are),
 		cmocka_unit_test(a_password_that_is_wrong_is_the_users),
 		cmocka_unit_test(parallel_workers_are_found),
+		cmocka_unit_test(titles_say_what_a_process_is_for),
+		cmocka_unit_test(a_task_has_a_number_for_each_namespace),
+		cmocka_unit_test(ends_are_matched_with_the_plan),
 		cmocka_unit_test(loaded_texts_are_what_they_were),
 		cmocka_unit_test(a_load_is_whole_or_nothing),
 		cmocka_unit_test(it_is_stopped_and_started),

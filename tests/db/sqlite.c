@@ -1,6 +1,8 @@
 /* SQLite behind dbms.h: a database in a file of this test's own. */
+#include <errno.h>
 #include <ftw.h>
 #include <jansson.h>
+#include <pwd.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,13 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "base/file.h"
+#include "base/strbuf.h"
 #include "subject/dbms/dbms.h"
+#include "subject/dbms/server.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define LONG_QUERY \
@@ -92,6 +99,27 @@ static int64_t number(const char *sql)
 	return value;
 }
 
+/* ---- errors ---- */
+
+static void a_journal_that_cannot_be_opened_is_told_with_its_reason(void **state)
+{
+	(void)state;
+	struct rlimit before, none;
+	make_table("t", 1);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	int next = dup(0);
+	close(next);
+	none = before;
+	none.rlim_cur = (rlim_t)next;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	int failed = dbms_run(d, "INSERT INTO t VALUES (1, 'x')", &err);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(failed, -1);
+	assert_int_equal(err.code, EXIT_ENVIRONMENT);
+	assert_non_null(strstr(err.text, strchr(url, ':') + 1));
+	assert_non_null(strstr(err.text, strerror(EMFILE)));
+}
+
 /* ---- tables ---- */
 
 static void tables_are_loaded(void **state)
@@ -153,6 +181,8 @@ static void queries_are_executed(void **state)
 		assert_true(before_ns <= x.begin_ns && x.begin_ns < x.end_ns);
 		assert_true(x.end_ns <= clock_monotonic_ns());
 	}
+	dbms_close(d);
+	ok(dbms_open(&d, url, &(struct dbms_options){ .transaction = QUERY_COMMITTED }, &err));
 	ok(dbms_prepare(d, "INSERT INTO t VALUES (-1, 'x')", &err));
 	struct query_plan plan = { 0 };
 	ok(dbms_plan(d, &plan, &err));
@@ -454,7 +484,9 @@ static void half_a_connection_is_none(void **state)
 	static const char *const once[] = { "CREATE TABLE once (a)", NULL };
 	struct dbms_execution x;
 	struct dbms *other = NULL;
-	ok(dbms_open(&other, url, &(struct dbms_options){ .settings = once }, &err));
+	ok(dbms_open(&other, url,
+		     &(struct dbms_options){ .settings = once, .transaction = QUERY_COMMITTED },
+		     &err));
 	ok(dbms_prepare(other, "SELECT * FROM once", &err));
 	assert_int_equal(dbms_forget(other, &err), -1);
 	assert_true(dbms_lost(other));
@@ -468,11 +500,85 @@ static void half_a_connection_is_none(void **state)
 	dbms_close(other);
 }
 
+/* Commands run as who typed sudo, with that user's environment; root only if root itself asks. */
+static void commands_of_a_server_run_as_the_invoker(void **state)
+{
+	(void)state;
+	if (getuid() != 0 || !getpwuid(65534)) {
+		print_message("commands under sudo: needs root\n");
+		skip();
+	}
+	char who[96], start[256], stop[256];
+	snprintf(who, sizeof who, "%s/who", directory);
+	snprintf(start, sizeof start, "echo start $(id -u) $(id -G) $HOME >>%s", who);
+	snprintf(stop, sizeof stop, "echo stop $(id -u) $(id -G) $USER >>%s", who);
+	assert_int_equal(chmod(directory, 0777), 0);
+	struct server_description description = { .start = start, .stop = stop };
+	struct server *server = NULL;
+	setenv("SUDO_UID", "65534", 1);
+	setenv("SUDO_GID", "65534", 1);
+	ok(server_open(&server, &description, &err));
+	ok(server_start(server, &err));
+	ok(server_stop(server, &err));
+	server_close(server);
+	FREED char *text = file_read(who);
+	FREED char *wanted = xprintf("start 65534 65534 %s\nstop 65534 65534 %s\n",
+				     getpwuid(65534)->pw_dir, getpwuid(65534)->pw_name);
+	assert_string_equal(text, wanted);
+	description.user = "root";
+	assert_int_equal(server_open(&server, &description, &err), -1);
+	assert_int_equal(err.code, EXIT_USAGE);
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+	unlink(who);
+	ok(server_open(&server, &description, &err));
+	ok(server_start(server, &err));
+	server_close(server);
+	FREED char *of_root = file_read(who);
+	assert_memory_equal(of_root, "start 0 ", 8);
+}
+
+/* Everything that SQLite makes for a query under sudo is the user's, also what it makes later. */
+static void files_under_sudo_are_the_invokers(void **state)
+{
+	(void)state;
+	if (getuid() != 0 || !getpwuid(65534)) {
+		print_message("files under sudo: needs root\n");
+		skip();
+	}
+	static const char *const endings[] = { "", "-wal", "-shm" };
+	assert_int_equal(chmod(directory, 0777), 0);
+	FREED char *path = xprintf("%s/theirs.db", directory);
+	FREED char *theirs = xprintf("sqlite:%s", path);
+	struct dbms *other = NULL;
+	setenv("SUDO_UID", "65534", 1);
+	setenv("SUDO_GID", "65534", 1);
+	ok(dbms_open(&other, theirs, NULL, &err));
+	ok(dbms_run(other, "PRAGMA journal_mode = WAL", &err));
+	ok(dbms_run(other, "CREATE TABLE t (a)", &err));
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+		FREED char *name = xprintf("%s%s", path, endings[i]);
+		struct stat st;
+		assert_int_equal(stat(name, &st), 0);
+		assert_int_equal(st.st_uid, 65534);
+		assert_int_equal(st.st_gid, 65534);
+	}
+	FREED char *attach = xprintf("ATTACH '%s/roots.db' AS r", directory);
+	FREED char *roots = xprintf("%s/roots.db", directory);
+	assert_int_equal(file_write(roots, "", 0, NULL), 0);
+	assert_int_equal(chown(roots, 0, 0) || chmod(roots, 0600), 0);
+	assert_int_equal(dbms_run(other, attach, &err), -1);
+	dbms_close(other);
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_journal_that_cannot_be_opened_is_told_with_its_reason),
 		TEST(tables_are_loaded),
 		TEST(loading_is_all_or_nothing),
 		TEST(queries_are_executed),
@@ -487,6 +593,8 @@ int main(void)
 		TEST(it_says_what_it_is),
 		TEST(bad_files_are_refused),
 		TEST(half_a_connection_is_none),
+		TEST(commands_of_a_server_run_as_the_invoker),
+		TEST(files_under_sudo_are_the_invokers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,14 +9,19 @@
 #include "base/text.h"
 #include "collect/backend/overall.h"
 #include "collect/backend/procfs.h"
+#include "collect/detours/untold.h"
+#include "collect/ledger/names.h"
+#include "collect/samples/appids.h"
 #ifdef TARE_NETLINK
 #include <libmnl/libmnl.h>
 
 #include "collect/backend/taskstats.h"
 #endif
 #include "measure/parameters.h"
+#include "record/conditions.h"
 #include "record/execution.h"
 #include "record/machine.h"
+#include "record/tags.h"
 #include "subject/command.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -91,6 +96,42 @@ static void parse_words(const char *text)
 	parameter_space_release(&space);
 }
 
+static void parse_names(const char *text)
+{
+	char name[LEDGER_NAME_SIZE], thread[APPIDS_THREAD_NAME];
+	irq_name(text, 24, name);
+	if (!memchr(name, '\0', sizeof name))
+		abort();
+	appids_thread_name(text, thread);
+	if (!memchr(thread, '\0', sizeof thread))
+		abort();
+	free(appids_cgroup(text));
+	/* two readings, the second after an empty line */
+	struct noise_cpu c = { 0 };
+	const char *after = strstr(text, "\n\n");
+	untold_between(text, after ? after + 2 : text, &c);
+	array_release(&c.untold);
+}
+
+static void parse_kept(const char *text)
+{
+	struct conditions c = conditions_take(xstrdup(text));
+	if (!c.text || (!c.all && (c.quiet.count || c.pids.count)))
+		abort();
+	conditions_release(&c);
+	/* what is added is there, and what is removed is gone */
+	char *more = tags_change(text, "fuzz", NULL), *less = tags_change(more, NULL, "fuzz");
+	if (!more || !strstr(more, "fuzz"))
+		abort();
+	const char *at = less;
+	size_t length;
+	for (const char *tag; less && (tag = tags_next(&at, &length));)
+		if (length == 4 && strncmp(tag, "fuzz", 4) == 0)
+			abort();
+	free(more);
+	free(less);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!size)
@@ -111,8 +152,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			parse_words(text);
 		else if (*data == 8)
 			overall_parse_stat(text, &overall);
-		else
+		else if (*data == 9)
 			overall_parse_vmstat(text, &overall);
+		else if (*data == 10)
+			parse_names(text);
+		else
+			parse_kept(text);
 	}
 	free(text);
 	return 0;

@@ -10,17 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/schedule.h"
 #include "collect/bursts/bursts.h"
 #include "subject.h"
 
 #define MS UINT64_C(1000000)
+/* A fork, before it is real-time, and an exit: 1 ms of work, and as much again is stolen. */
+#define START_AND_END_NS (2 * MS)
 
 static struct burst_collector *collector;
 static struct error err;
@@ -53,25 +55,55 @@ static void rest(uint64_t ns)
 	nanosleep(&(struct timespec){ .tv_nsec = (long)ns }, NULL);
 }
 
-/* A process of this name that burns so often, so long; what it used in all. */
-static pid_t run_daemon(const char *name, int times, uint64_t ns, uint64_t *used)
+/* What a child says of itself. It has its CPU before all that are not real-time, so that a stretch
+ * without sleep is time on its CPU, to the ns: other load can neither add to it nor take from it.
+ * Time that was stolen or spent in interrupts is in it, as in a burst. */
+struct told {
+	uint64_t burned_ns; /* in burn(): the least that it was busy */
+	uint64_t awake_ns;  /* but for the least that it slept: the most */
+};
+
+/* A process of this name that burns so often, so long, and rests as long as this each time. */
+static pid_t start_child(const char *name, int times, uint64_t burn_ns, uint64_t rest_ns, int *said)
 {
+	int report[2];
+	assert_int_equal(pipe(report), 0);
 	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
+		struct told own = { 0 };
 		prctl(PR_SET_NAME, name);
+		if (!schedule_pin(sched_getcpu()) || !schedule_set_fifo(1))
+			_exit(1);
+		uint64_t begin = clock_monotonic_ns();
 		for (int i = 0; i < times; i++) {
-			burn(ns);
-			rest(40 * MS);
+			uint64_t from = clock_monotonic_ns();
+			burn(burn_ns);
+			own.burned_ns += clock_monotonic_ns() - from;
+			rest(rest_ns);
 		}
-		_exit(0);
+		own.awake_ns = clock_monotonic_ns() - begin - (uint64_t)times * rest_ns;
+		_exit(write(report[1], &own, sizeof own) != sizeof own);
 	}
-	int status;
-	struct rusage usage;
-	assert_int_equal(wait4(pid, &status, 0, &usage), pid);
+	close(report[1]);
+	*said = report[0];
+	return pid;
+}
+
+static void hear(int said, struct told *told)
+{
+	assert_int_equal(read(said, told, sizeof *told), sizeof *told);
+	close(said);
+}
+
+static pid_t run_daemon(const char *name, int times, uint64_t ns, struct told *told)
+{
+	int said, status;
+	struct told ignored;
+	pid_t pid = start_child(name, times, ns, 40 * MS, &said);
+	hear(said, told ? told : &ignored);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	if (used)
-		*used = (uint64_t)times * ns;
 	return pid;
 }
 
@@ -123,18 +155,18 @@ static void a_daemon_is_seen(void **state)
 {
 	(void)state;
 	struct bursts b;
-	uint64_t used;
-	pid_t pid = run_daemon("burstdaemon", 5, 20 * MS, &used);
+	struct told told;
+	pid_t pid = run_daemon("burstdaemon", 5, 20 * MS, &told);
 	take(&b);
 	struct sum s = sum_of(&b, "burstdaemon");
 	assert_int_equal(s.processes, 1);
 	assert_int_equal(s.last->pid, pid);
 	assert_false(s.last->kernel);
 	assert_false(s.last->own);
-	/* time stolen or spent in interrupts meanwhile is in it */
-	assert_in_range(s.busy_ns, used * 95 / 100, used * 2 + 50 * MS);
-	assert_true(s.bursts >= 5);
-	assert_true(s.longest_ns >= 5 * MS);
+	/* its begin and its end are in it, too */
+	assert_in_range(s.busy_ns, told.burned_ns, told.awake_ns + START_AND_END_NS);
+	assert_in_range(s.bursts, 5, 12);
+	assert_true(s.longest_ns >= 20 * MS);
 	bursts_release(&b);
 	/* what was taken does not come again */
 	take(&b);
@@ -170,21 +202,12 @@ static void parts_add_up(void **state)
 {
 	(void)state;
 	struct bursts b;
+	struct told told;
 	uint64_t busy = 0, turns = 0, end[64] = { 0 };
-	pid_t pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		prctl(PR_SET_NAME, "inparts");
-		for (int i = 0; i < 600; i++) {
-			burn(MS / 5);
-			rest(MS / 2);
-		}
-		_exit(0);
-	}
-	int status, gone = 0;
-	struct rusage usage;
+	int report = 0, status, gone = 0;
+	pid_t pid = start_child("inparts", 600, MS / 5, MS / 2, &report);
 	while (!gone) {
-		gone = wait4(pid, &status, WNOHANG, &usage) == pid;
+		gone = waitpid(pid, &status, WNOHANG) == pid;
 		rest(3 * MS);
 		take(&b);
 		for (size_t i = 0; i < b.bursts.count; i++) {
@@ -198,12 +221,10 @@ static void parts_add_up(void **state)
 		}
 		bursts_release(&b);
 	}
-	uint64_t used = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 * MS +
-			(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
-	/* time stolen or spent in interrupts meanwhile is in it; the switch to it, some 10 us with
-	 * cold caches, is not */
-	assert_in_range(busy, used * 80 / 100, used * 3 / 2 + 20 * MS);
-	assert_in_range(turns, 600, 600 * 3);
+	hear(report, &told);
+	assert_in_range(busy, told.burned_ns, told.awake_ns + START_AND_END_NS);
+	/* one for each rest, and few more: nothing takes its CPU from it */
+	assert_in_range(turns, 600, 600 * 11 / 10);
 }
 
 static void short_lives_are_seen(void **state)

@@ -278,6 +278,46 @@ static void stacks_to_the_start(enum profile_mode mode)
 	end(&t);
 }
 
+/* Deeper than what is kept, and than what is copied while the program is not known yet. */
+#define DEEP 5000
+
+static void deep_recursion(void)
+{
+	descend(DEEP, 600 * MS);
+}
+
+static void a_deep_recursion_keeps_both_its_ends(void **state)
+{
+	(void)state;
+	struct taken t;
+	struct samples_options o = { .mode = PROFILE_CLOCK, .hz = 997, .stacks = STACKS_EH_FRAME };
+	struct child c = fork_at_gate(deep_recursion);
+	begin(&t, &o, 0);
+	run_to_end(&c, &t);
+	take(&t);
+	uint64_t user = 0, both = 0, from = offset_of((const void *)deep_recursion);
+	for (size_t i = 0; i < t.profile.samples.count; i++) {
+		const struct profile_sample *s = &t.profile.samples.items[i];
+		const struct profile_stack *stack = &t.profile.stack_list.items[s->stack];
+		const uint32_t *links = t.profile.links.items + stack->first;
+		if (instance_of(&t.profile, s)->pid != (uint32_t)c.pid ||
+		    stack->kernel == stack->count)
+			continue;
+		user += s->count;
+		bool outer = false;
+		for (uint32_t k = stack->count - 20; stack->count > 20 && k < stack->count; k++)
+			outer |= is_in(&t.profile, links[k], from, 32);
+		both += outer && stack->end == STACK_ELIDED &&
+					stack->count == stack->kernel + PROFILE_FRAMES_MAX + 1
+				? s->count
+				: 0;
+	}
+	assert_true(user > 50);
+	if (both * 100 < user * 97)
+		fail_msg("of %ju stacks %ju have both ends", (uintmax_t)user, (uintmax_t)both);
+	end(&t);
+}
+
 static void stacks_on_the_tick_go_to_the_start(void **state)
 {
 	(void)state;
@@ -496,6 +536,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(samples_on_a_timer_count_cpu_time),
 		cmocka_unit_test(stacks_on_the_tick_go_to_the_start),
 		cmocka_unit_test(stacks_on_a_timer_go_to_the_start),
+		cmocka_unit_test(a_deep_recursion_keeps_both_its_ends),
 		cmocka_unit_test(instances_of_an_app_are_told_apart),
 		cmocka_unit_test(a_binary_deleted_while_it_runs_is_known),
 		cmocka_unit_test(impossible_rates_groups_and_processes_are_refused),

@@ -5,11 +5,14 @@
 #include <stdint.h>
 
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "collect/speed/speed.h"
 
 static void busy(uint64_t ns)
@@ -35,7 +38,7 @@ static void probes_come_while_something_runs(void **unused)
 	for (int turn = 0; turn < 3; turn++) {
 		struct speed_means m;
 		speed_probe_begin(p);
-		busy(60000000);
+		busy(100000000);
 		speed_probe_end(p, &m);
 		assert_true(m.used >= 10);
 		assert_true(m.self_ns > 0);
@@ -65,6 +68,57 @@ static void nothing_wakes_up_between_executions(void **unused)
 	nanosleep(&(struct timespec){ 0, 100000000 }, NULL);
 	assert_true(clock_cpu_ns() - before < 5000000);
 	speed_probe_close(p);
+}
+
+/* Timer interrupts of a CPU so far; 0: this architecture's are not known here. */
+static uint64_t timer_interrupts(int cpu)
+{
+	FREED char *text = file_read("/proc/interrupts");
+	char *at = text ? strstr(text, "LOC:") : NULL;
+	if (!at)
+		return 0;
+	at += 4;
+	for (int i = 0; i < cpu; i++)
+		strtoull(at, &at, 10);
+	return strtoull(at, NULL, 10);
+}
+
+static uint64_t interrupts_while_busy(int cpu)
+{
+	uint64_t before = timer_interrupts(cpu);
+	busy(400000000);
+	return timer_interrupts(cpu) - before;
+}
+
+static void a_probe_takes_no_interrupt_of_its_own(void **unused)
+{
+	(void)unused;
+	cpu_set_t before, one;
+	int cpu = sched_getcpu();
+	if (!timer_interrupts(cpu) || access("/proc/timer_list", R_OK))
+		skip();
+	sched_getaffinity(0, sizeof before, &before);
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof one, &one);
+	struct speed_probe *p = open_probe(&(struct speed_options){ .cpus = &one });
+	uint64_t least_alone = UINT64_MAX, least_with = UINT64_MAX;
+	bool few = false;
+	/* others on this CPU have timers as well: the least of each is compared */
+	for (int turn = 0; turn < 8 && !few; turn++) {
+		struct speed_means m;
+		uint64_t alone = interrupts_while_busy(cpu);
+		speed_probe_begin(p);
+		uint64_t with = interrupts_while_busy(cpu);
+		speed_probe_end(p, &m);
+		assert_true(m.used + m.left_out >= 5);
+		least_alone = alone < least_alone ? alone : least_alone;
+		least_with = with < least_with ? with : least_with;
+		few = least_with < least_alone + (uint64_t)(m.used + m.left_out) / 2;
+	}
+	assert_true(few);
+	speed_probe_close(p);
+	sched_setaffinity(0, sizeof before, &before);
 }
 
 static uint64_t count;
@@ -115,6 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(probes_come_while_something_runs),
 		cmocka_unit_test(nothing_wakes_up_between_executions),
+		cmocka_unit_test(a_probe_takes_no_interrupt_of_its_own),
 		cmocka_unit_test(interrupted_and_foreign_probes_are_left_out),
 		cmocka_unit_test(a_cpu_that_does_not_exist_is_an_error),
 	};

@@ -21,7 +21,7 @@ const option = (tab, name) => tab.page.evaluate((n) => {
 }, name);
 
 test('a page of noise stands what every page has to', async () => {
-  await everything(alone(), 'noise', 7);
+  await everything(alone(), 'noise', 8);
 });
 
 test('figures come first, and are those of the run', async () => {
@@ -57,6 +57,20 @@ test('densities are of the loop, the kernel and the baseline; a histogram has th
   const seen = rows.slice(1).reduce((sum, row) => sum + Number(row.split(',')[1]), 0) * 0.05 * (loud.together.window_ns / 1e9);
   assert.ok(Math.abs(seen - loud.together.detours.count) < 1, `${seen} of ${loud.together.detours.count}`);
   await tab.page.locator('#run-2-density select').nth(1).selectOption('density');
+  quiet(tab);
+});
+
+test('the speed of each CPU is drawn over time, by kind of work', async () => {
+  const tab = await one();
+  assert.deepEqual((await option(tab, 'run-2-speed')).series.map((s) => [s.name, s.type]), [['CPU 0', 'line'], ['CPU 1', 'line']]);
+  const speeds = () => tab.page.evaluate(() => window.tare.charts.get('run-2-speed').chart().getOption().series[1].data.map((d) => d[1]));
+  const busy = (await speeds()).filter((v) => v !== null && v < 0.85).length;
+  assert.ok(busy > 15 && busy < 25, `${busy} points of 2 s with a busy sibling`);
+  assert.equal((await speeds()).filter((v) => v === null).length, 1, 'a stretch without probes is a gap');
+  await tab.page.locator('#run-2-speed select').first().selectOption('chain');
+  assert.ok((await speeds()).every((v) => v === null || v > 0.9), 'the clock was steady');
+  const rows = (await csvOf(tab, () => tab.page.locator('#run-2-speed .tools button', { hasText: 'CSV' }).first().click())).lines;
+  assert.equal(rows[0], 'cpu,begin_ns,length_ns,probes,left_out,chain_ns,ports_ns,turns_ns,loads_ns');
   quiet(tab);
 });
 
@@ -201,11 +215,11 @@ test('a run without the kernel has no names, and none of what it lacks is shown'
   const [block] = section.charts.noise.blocks;
   block.baseline = block.seen.map(() => null);
   const tab = await open(document_([section]));
-  await chartsDraw(tab, 5);
+  await chartsDraw(tab, 2);
   assert.deepEqual((await option(tab, 'run-4-density')).series.map((s) => s.name), ['user level']);
   const text = await tab.page.locator('#run-4').textContent();
-  assert.match(text, /detours have no names/);
-  assert.doesNotMatch(text, /coverage|Against the baseline|NaN|undefined|null/);
+  assert.match(text, /Detours have no names here: only their lengths are shown/);
+  assert.doesNotMatch(text, /coverage|Against the baseline|NaN|undefined|null|unexplained|Contributors|Sources/);
   assert.equal(await tab.page.locator('#run-4-density select:visible').count(), 1, 'there is no CPU to choose');
   await fits(tab);
   await shot(tab, 'noise-plain');
@@ -288,7 +302,7 @@ async function compared(tab, d) {
 
 test('what is not sure is neither new nor gone, and the largest come first', async () => {
   const d = diff();
-  const few = d.sources.map((s) => ({ ...s, change: ['new', 'gone'].includes(s.change) ? s.change : 'same', ratio: null, ratio_low: null, ratio_high: null, p: 0.5 }));
+  const few = d.sources.map((s) => ({ ...s, change: 'unsure', ratio: null, ratio_low: null, ratio_high: null, p: 0.5 }));
   const large = { ...few.find((s) => s.name === 'timer'), base_share: 0.02, run_share: 0.03 };
   Object.assign(d, { sources: [...few.filter((s) => s.name !== 'timer'), large], total: { ...d.total, base_share: 0.01, run_share: 0.02, ratio: null, ratio_low: null, ratio_high: null, p: null } });
   const tab = await open(both(d));

@@ -167,7 +167,7 @@ test('checks and what was dropped are counted', async () => {
   assert.match(checks, /excessive variation/);
   assert.match(checks, /ephemeral process/);
   assert.match(checks, /strict monotonicity/);
-  assert.match(checks, /9 of 29 checks fired/);
+  assert.match(checks, /9 of 30 checks fired/);
 });
 
 test('the matrix shows levels that were predicted, and which are off', async () => {

@@ -15,7 +15,12 @@ before(() => {
   tare('time', '-N', '-w', '1', '-r', '12', '--trace', '-n', 'first', 'head -c 3000000 /dev/zero', '-n', 'second', 'head -c 9000000 /dev/zero');
   tare('noise', 'record', '-d', '1s');
   tare('profile', '-F', '199', '-g', '--', 'sh', '-c', 'gzip -6c "$0" >/dev/null', TARE);
-  tare('query', '-e', 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000) SELECT sum(i) FROM n', 'sqlite::memory:');
+  // 5: a machine this busy spoilt every execution, and there is a page of that, too
+  try {
+    tare('query', '-e', 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000) SELECT sum(i) FROM n', 'sqlite::memory:');
+  } catch (e) {
+    if (e.status !== 5) throw e;
+  }
 });
 after(stop);
 

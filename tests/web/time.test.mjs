@@ -34,7 +34,7 @@ test('an estimate is told as one, and an interval that is not known is none', as
   const doc = timeDocument(20);
   const [s] = doc.sections;
   const { pt_net: net } = s.kept;
-  Object.assign(s, { lead: 'pt_steady', steady: { executions: 20, helps: true, better: true, varied: 0.16, explained: 0.68, coefficients: { chain: 1, ports: 0, turns: 0, loads: 0 }, reference: { chain_ns: 900, ports_ns: null, turns_ns: null, loads_ns: null } } });
+  Object.assign(s, { headline: 'pt_steady', lead: 'pt_steady', steady: { executions: 20, helps: true, better: true, varied: 0.16, explained: 0.68, coefficients: { chain: 1, ports: 0, turns: 0, loads: 0 }, reference: { chain_ns: 900, ports_ns: null, turns_ns: null, loads_ns: null } } });
   s.columns.steady = s.columns.net.map((v) => v && Math.round(v * 0.9));
   s.kept.pt_steady = { ...net, mean_ns: net.mean_ns * 0.9 };
   s.unfiltered.pt_steady = { ...s.unfiltered.pt_net, mean_ns: net.mean_ns * 0.9 };

@@ -8,10 +8,10 @@ export interface Time {
 
 export interface Result {
   command: string; // The name given to the command, or the command.
-  mean: number | null;
+  mean: number | null; // As in hyperfine: elapsed time in s over every measured execution, dropped ones included. The mean that tare shows is of the kept ones: tare.protocol.measures.et.mean_ns. stddev, median, min and max likewise.
   stddev: number | null; // null for fewer than two executions.
   median: number | null;
-  user: number | null; // Mean process time (exec) times the run's user_share; null where either is not known.
+  user: number | null; // Mean process time (of the run's grade, over every measured execution) times the run's user_share; null where either is not known.
   system: number | null; // The rest of that mean.
   min: number | null;
   max: number | null;
@@ -42,6 +42,7 @@ export interface Run {
   shell: Shell | null; // Taken off every time in `results` and `protocol`; not off those in `executions`.
   protocol: Protocol;
   ledger: MeanLedger | null; // Means over the kept executions that have a ledger; null: none has.
+  counters?: MeanCounter[]; // Over the kept executions; not there without counters.
   executions: Execution[];
 }
 
@@ -58,10 +59,10 @@ export interface Shell {
 
 export interface Protocol {
   name: 'emp';
-  headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick'; // The measure the result is about.
+  headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // The measure the result is about: a time asked for by --measure, et if the command sleeps or does I/O, or else the lead.
   user_share: number | null; // User time's share of user and system time, pooled over the executions that neither are warm-ups nor failed: the ticks it is sampled by are too few in one. `user` and `system` are the process time of the grade shown (`grade`) divided by it. null: not one tick was seen.
   measures: { et: Measure; pt_net: Measure; pt_exec: Measure; pt_tick: Measure; user: Measure; system: Measure; pt_steady: Measure; };
-  lead: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // What is shown first and what rule II judges by: pt_steady where that is shown to be better, or else the headline.
+  lead: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // What rule II judges by: the time that --measure asked for, pt_steady where that is shown to be better, or else the best process time.
   steady: Steady | null; // How PT(steady) was estimated; null: the CPUs' speed was not watched.
   cutoffs: Cutoffs | null; // What rule I went by; null: this machine has no cutoffs, or they were not to be applied.
   drops: Drop[];
@@ -186,6 +187,24 @@ export interface MeanOther {
   io_delayed_ns: number;
 }
 
+export interface MeanCounter {
+  name: string; // As perf calls the event.
+  kind: 'count' | 'per_cycle' | 'ghz' | 'clock' | 'per_1000_instructions'; // count, or what is derived: instructions per_cycle, ghz (cycles by process time), clock (cycles by ref-cycles) or per_1000_instructions.
+  scaled: boolean; // The CPU had too few counters for all of them at once.
+  user_only: boolean; // The kernel's part was not allowed to be counted.
+  user: number | null; // Mean of the part in user mode; null: not counted apart.
+  kernel: number | null; // Mean of the part in the kernel, likewise.
+  n: number; // Kept executions.
+  mean: number;
+  stddev: number | null; // null: of one value.
+  median: number;
+  min: number;
+  max: number;
+  ci_low: number | null; // 95 % interval of the mean.
+  ci_high: number | null;
+  outliers: number; // Kept ones beyond 1.5 times the distance between the quartiles.
+}
+
 export interface Execution {
   number: number; // from 1 within the run; warm-ups count on their own
   warmup: boolean; // thrown away by EMP's first rule
@@ -202,6 +221,7 @@ export interface Execution {
   switches_per_s: number | null; // the subject's context switches per second of its elapsed time
   overall: Overall; // What the counters of the whole system grew by.
   processes: Process[] | null; // What ran during it: up to 10 of each role, by time on a CPU.
+  counters?: Counter[]; // Hardware and software counters of the subject's tree; not there without any.
   left_behind: number; // processes alive when the first one ended
   ended: number; // of those, ended by tare
   lost: number; // events the collector lost
@@ -243,6 +263,15 @@ export interface Process {
   threads: number; // threads seen
   rss_peak: number | null; // bytes
   totals: { exec: number | null; user: number | null; system: number | null; run_delay: number | null; blkio_delay: number | null; min_flt: number | null; maj_flt: number | null; nvcsw: number | null; nivcsw: number | null; rchar: number | null; wchar: number | null; syscr: number | null; syscw: number | null; read_bytes: number | null; write_bytes: number | null; cancelled_write_bytes: number | null; };
+}
+
+export interface Counter {
+  name: string; // as perf calls it: cycles, branch-misses, instructions:u
+  value: number | null; // what was counted of the subject's tree, scaled up if it was not counted all the time; absent if it never was
+  user: number | null; // the part of it in user mode; absent if not counted apart
+  kernel: number | null; // the part of it in kernel mode; absent if not counted apart, or not allowed
+  enabled_ns: number; // CPU time of the tree
+  running_ns: number; // the part of that time in which it was counted: less if the CPU has fewer counters than were asked for
 }
 
 export interface Ledger {
@@ -356,7 +385,8 @@ export interface Tare {
 export interface Comparison {
   reference: number; // Index in results.
   result: number; // Index in results.
-  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick';
+  measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady' | 'instructions' | 'cycles'; // What they are compared by, of the kept executions.
+  why: 'asked' | 'no_process_time' | 'waits' | 'off_cpu' | 'parallel' | 'queued' | 'ran'; // Why by this measure. asked: by --measure. no_process_time: not all have one. Elapsed time: waits: one sleeps or does I/O; off_cpu: one was off the CPU and nobody saw why; parallel: one used more CPUs at once than another. Process time: queued: others had the CPU of one; ran: they hardly did anything but run.
   ratio: number | null; // Mean of result by mean of reference.
   ratio_low: number | null; // 95 % interval. null: one side has one execution, or too few (needed_n).
   ratio_high: number | null;
@@ -378,8 +408,8 @@ export interface Emp {
 export interface EmpVersion {
   version: 'v0' | 'v1' | 'v2' | 'v3' | 'v4' | 'v5' | 'v6' | 'v6+steady';
   adds: string; // What it adds to the one before.
-  held: boolean; // Its conditions, and those of the versions before it, were met in this run.
-  why: string | null; // What was not met, or how its own condition was.
+  held: boolean | null; // Its conditions, and those of the versions before it, were met in this run; null: it cannot be said.
+  why: string | null; // What was not met or cannot be said, or how its own condition was met.
   measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // What value is of.
   n: number; // Samples kept.
   dropped_cutoff: number; // Samples dropped by rule I.
@@ -390,7 +420,9 @@ export interface EmpVersion {
 
 export interface EmpSize {
   n: number; // Samples looked at: the first n that are neither warm-ups nor failed.
-  recommended: boolean; // The smallest n of at least 10 whose sigma and share of outliers are near those of the whole.
+  recommended: boolean; // The smallest n of at least 10 from which on sigma and the share of outliers are near those of the whole, or not shown to differ.
+  sigma_low_ns: number | null; // If sigma is within these, it differs from that of the whole by no more than chance, at 99 %.
+  sigma_high_ns: number | null;
   dropped_cutoff: number;
   dropped_outside: number;
   value: Summary | null;
@@ -489,7 +521,7 @@ export interface NoiseCpu {
   cpu: number | null; // null: all of them together. Then times are sums; thresholds, steps and turns the largest.
   rounds: number;
   window_ns: number; // Looked at, in all rounds.
-  unwatched_ns: number; // Of it, the loop's own notes.
+  unwatched_ns: number; // Of it, the loop's own notes and probes.
   duty_cycle: number | null; // (window_ns - unwatched_ns) of the time that passed, pauses between rounds included.
   turns: number; // Of the loop.
   threshold_ns: number; // A gap above it is a detour.
@@ -504,8 +536,9 @@ export interface NoiseCpu {
   lost: number | null; // That found no room.
   outside: number | null; // Occurrences in no detour.
   outside_ns: number | null;
-  sources: NoiseSource[];
-  combinations: NoiseCombination[];
+  speed: NoiseSpeed | null; // null: it was not watched, or these are all CPUs together.
+  sources: NoiseSource[]; // Empty where nobody could be named: settings.kernel is false.
+  combinations: NoiseCombination[]; // Likewise.
   buckets: NoiseBucket[]; // Empty ones left out.
 }
 
@@ -535,6 +568,33 @@ export interface NoiseCoverage {
 export interface NoiseUntold {
   name: string;
   count: number;
+}
+
+export interface NoiseSpeed {
+  point_ns: number; // The length of a point.
+  probes: number; // That count.
+  left_out: number; // That were interrupted.
+  least: number | null; // The speed at its worst, as a share of its best, of the work that varied most, loads excepted. null: fewer than two points.
+  work: { chain: SpeedFigures; ports: SpeedFigures; turns: SpeedFigures; loads: SpeedFigures; };
+  points: NoiseSpeedPoint[]; // In order of time. Stretches without a probe have none.
+}
+
+export interface SpeedFigures {
+  best_ns: number | null; // the 5 % quantile of means over time
+  median_ns: number | null;
+  worst_ns: number | null; // the 95 % quantile
+  varied: number | null; // worst / best - 1
+}
+
+export interface NoiseSpeedPoint {
+  begin_ns: number; // Since the begin of the run.
+  length_ns: number;
+  probes: number; // In these means.
+  left_out: number; // Probes that were interrupted.
+  chain_ns: number | null; // What a probe's dependent multiplications took at the mean speed: the clock. null: all probes were left out.
+  ports_ns: number | null; // Likewise its additions that fill all ports of the core.
+  turns_ns: number | null; // Likewise its turns of a tight loop.
+  loads_ns: number | null; // Likewise its dependent loads from 4 MiB.
 }
 
 export interface NoiseSource {
@@ -617,15 +677,15 @@ export interface NoiseWorst {
 }
 
 export interface NoiseDiff {
-  format: 1; // Raised when a field changes its meaning.
+  format: 2; // Raised when a field changes its meaning. 2: new and gone are sure.
   text: string; // The verdict as a sentence.
   notes: string[]; // What makes a difference that no source made: other CPUs, thresholds, no names.
   base: NoiseDiffSide; // The baseline.
   run: NoiseDiffSide; // What is compared with it.
   total: NoiseDiffTotal;
   counts: NoiseDiffCounts; // Sources by change.
-  sources: NoiseDiffSource[]; // All CPUs together. New first, then grown, shrunk, gone, those in one only that are not sure, same; each by the larger share.
-  peaks: NoiseDiffPeak[]; // Lengths that became more or less frequent, by the time lost.
+  sources: NoiseDiffSource[]; // All CPUs together. New first, then grown, shrunk, gone, same, unsure; each by the larger share. Empty where one of the two has no names.
+  peaks: NoiseDiffPeak[]; // Lengths that became more or less frequent, by the time lost; none where no change of a source or of all is sure.
   density: NoiseDiffDensity; // By Parzen's method over log10 of the lengths, with a Gaussian kernel.
 }
 
@@ -647,7 +707,7 @@ export interface NoiseDiffTotal {
   ratio: number | null; // Of the time lost: run / base. null: one of them lacks it, has too few parts, or lost none.
   ratio_low: number | null; // 95 % interval over the parts.
   ratio_high: number | null;
-  p: number | null; // Mann-Whitney's over the parts; not adjusted.
+  p: number | null; // Of a permutation test over the parts; not adjusted.
 }
 
 export interface NoiseDiffCounts {
@@ -656,12 +716,13 @@ export interface NoiseDiffCounts {
   gone: number;
   grown: number;
   shrunk: number;
+  unsure: number;
 }
 
 export interface NoiseDiffSource {
   class: 'irq' | 'softirq' | 'nmi' | 'thread' | 'work' | 'fault' | 'throttled' | 'delivery' | 'steal' | 'host-periodic' | 'unexplained';
   name: string;
-  change: 'same' | 'new' | 'gone' | 'grown' | 'shrunk'; // New and gone: one of the two lacks it, which is sure where p is below 0.05. Grown and shrunk have such a p, by 1.1 times at least, with an interval that excludes 1.
+  change: 'same' | 'new' | 'gone' | 'grown' | 'shrunk' | 'unsure'; // Unsure: p is 0.05 or more, or null. Otherwise, new and gone: one of the two lacks it; grown and shrunk: by 1.1 times at least, with an interval that excludes 1; same: less than that.
   base_rate: number; // Occurrences per s of a CPU.
   run_rate: number;
   base_share: number; // Time lost to it per time.
@@ -673,7 +734,7 @@ export interface NoiseDiffSource {
   ratio: number | null; // Of the time lost: run / base. null: one of them lacks it, has too few parts, or lost none.
   ratio_low: number | null; // 95 % interval over the parts.
   ratio_high: number | null;
-  p: number | null; // In one of the two only: that all occurrences fell there by chance; else Mann-Whitney's over the parts. Adjusted over all sources by Benjamini and Hochberg. null: too few parts.
+  p: number | null; // In one of the two only: that all appearances fell into one by chance; else of a permutation test over the parts. Adjusted over all sources by Benjamini and Hochberg. null: too few parts, for how one depends on the one before.
 }
 
 export interface NoiseDiffPeak {
@@ -735,6 +796,8 @@ export interface StackEnds {
   complete: number;
   limit: number;
   broken: number;
+  no_room: number;
+  elided: number;
 }
 
 export interface ProfileView {
@@ -1029,7 +1092,7 @@ export interface QueryWideCheck {
 }
 
 export interface QueryCheck {
-  name: 'ephemeral process' | 'DBMS time' | 'zero query time' | 'query time' | 'query user tick' | 'overall computation time' | 'computation time' | 'BlockIO delay time' | 'IOWait time' | 'context switch' | 'ambiguous query process' | 'no query process' | 'timed-out' | 'lost events';
+  name: 'ephemeral process' | 'DBMS time' | 'zero query time' | 'query time' | 'query user tick' | 'overall computation time' | 'computation time' | 'BlockIO delay time' | 'IOWait time' | 'context switch' | 'ambiguous query process' | 'no query process' | 'timed-out' | 'lost events' | 'missing worker';
   fired: number;
   of: number;
 }
@@ -1071,7 +1134,7 @@ export interface QueryRelation {
   r: number | null;
   p: number | null;
   observed: 'low' | 'med' | 'high' | null;
-  off: number | null; // Levels from what was predicted.
+  off: number | null; // Levels from what was predicted, which is always positive; 2: or more.
 }
 
 export interface QueryItem {
@@ -1118,9 +1181,13 @@ export interface QueryExecution {
   rows: number; // fetched
   read_bytes: number | null; // read from devices for it
   run_delay_ns: number | null; // its tasks waited so long for a CPU
+  workers: number | null; // helper processes that worked for it
+  workers_planned: number | null; // helper processes that its plan has
+  transaction: 'read only' | 'rolled back' | 'committed' | null; // how its transaction ended. Only what was committed is left, and only that time has the commit in it
+  relation_bytes: number | null; // of the tables in its plan before it, where it may write
   cpu_ns: number | null; // User + system of the query's processes; null: one of them was not seen.
   times_ns: { measured: number | null; calculated: number | null; cpu_blocked: number | null; cpu_device: number | null; };
-  dropped_by: ('ephemeral process' | 'DBMS time' | 'zero query time' | 'query time' | 'query user tick' | 'overall computation time' | 'computation time' | 'BlockIO delay time' | 'IOWait time' | 'context switch' | 'ambiguous query process' | 'no query process' | 'timed-out' | 'lost events')[]; // Sanity checks that it did not pass; empty: it is kept.
+  dropped_by: ('ephemeral process' | 'DBMS time' | 'zero query time' | 'query time' | 'query user tick' | 'overall computation time' | 'computation time' | 'BlockIO delay time' | 'IOWait time' | 'context switch' | 'ambiguous query process' | 'no query process' | 'timed-out' | 'lost events' | 'missing worker')[]; // Sanity checks that it did not pass; empty: it is kept.
 }
 
 export interface QueryCompare {
@@ -1128,14 +1195,19 @@ export interface QueryCompare {
   format: 1; // Raised when a field changes its meaning.
   base: QuerySide;
   other: QuerySide;
-  time: 'measured' | 'calculated' | 'cpu_blocked' | 'cpu_device'; // What is compared: the best that both have.
+  time: 'measured' | 'calculated' | 'cpu_blocked' | 'cpu_device'; // What is compared: as asked for, or the best that both have.
   compared: number; // Q@Cs kept in both.
   plan_changes: number;
   slower: number;
   faster: number;
+  contrary: number; // Of slower and faster, those decided by elapsed time, as `time` says the opposite.
   ratio: number | null; // Other / base: geometric mean over the Q@Cs compared.
   ratio_low: number | null;
   ratio_high: number | null;
+  elapsed_ratio: number | null; // The same of elapsed time.
+  elapsed_low: number | null;
+  elapsed_high: number | null;
+  settings: QuerySetting[]; // Of the servers, those that differ.
   pairs: QueryPair[];
 }
 
@@ -1148,15 +1220,32 @@ export interface QuerySide {
   kept: number; // Q@Cs.
 }
 
+export interface QuerySetting {
+  name: string;
+  base: string | null; // null: it has none.
+  other: string | null;
+}
+
 export interface QueryPair {
   query: number; // The base's number, or where it has none, the other's.
   name: string;
   cardinality: number | null;
-  change: 'same' | 'slower' | 'faster' | 'only_base' | 'only_other'; // slower and faster: the other, significantly. only_: it is there, or was kept, in one of them alone.
+  change: 'same' | 'slower' | 'faster' | 'only_base' | 'only_other'; // slower and faster: the other, significantly, by the time of `by`. only_: it is there, or was kept, in one of them alone.
+  by: 'measured' | 'calculated' | 'cpu_blocked' | 'cpu_device'; // Which time decided: that of the comparison, unless none was asked for and elapsed time changed the other way.
   same_plan: boolean; // Or that is not known, or they are of two DBMSs.
   base_plan: string | null;
   other_plan: string | null;
   plan_change: string | null; // In words.
+  base_ns: number | null; // Median.
+  other_ns: number | null;
+  ratio: number | null; // Other / base.
+  ratio_low: number | null;
+  ratio_high: number | null;
+  p: number | null; // Mann-Whitney, corrected by Holm.
+  elapsed: QueryRatio; // The same of elapsed time.
+}
+
+export interface QueryRatio {
   base_ns: number | null; // Median.
   other_ns: number | null;
   ratio: number | null; // Other / base.
@@ -1185,7 +1274,7 @@ export interface Duet {
   revisions: string | null; // the git revisions that were built and compared
   sentence: string; // how it was done, in words
   elapsed_ns: number | null; // how long all of it took
-  measure: 'pt_net' | 'pt_exec' | 'turn' | 'et'; // what is compared
+  measure: 'pt_net' | 'pt_exec' | 'turn' | 'et' | 'instructions' | 'cycles'; // what is compared
   done: boolean; // every verdict is sure
   sides: DuetSide[]; // The first is the reference.
   verdicts: DuetVerdict[]; // One for each side but the reference.
@@ -1259,6 +1348,8 @@ export interface DuetPart {
   overlap: number | null; // the share of it, by CPU time, that ran while the other side did
   switches: number | null; // how often it was taken off a CPU
   padding: number; // bytes of environment that moved its stack
+  instructions: number | null; // executed in user mode
+  cycles: number | null; // of the CPU, in user mode
 }
 
 export interface Study {
@@ -1311,6 +1402,7 @@ export interface StudyDaemon {
   long_running: boolean; // In one of the runs.
   period: StudyPeriod | null; // null: it has none.
   cutoffs: CutoffRange[]; // By range of program length, the shortest first.
+  undecided: boolean; // A run gives it a cutoff, which would be below what it usually takes in a run and is therefore not used.
   runs: { short: StudySeen | null; long: StudySeen | null; };
 }
 
@@ -1429,13 +1521,6 @@ export interface SpeedCpu {
   work: { chain: SpeedFigures; ports: SpeedFigures; turns: SpeedFigures; loads: SpeedFigures; };
 }
 
-export interface SpeedFigures {
-  best_ns: number | null; // the 5 % quantile of means over 100 ms
-  median_ns: number | null;
-  worst_ns: number | null; // the 95 % quantile
-  varied: number | null; // worst / best - 1
-}
-
 export interface Doctor {
   tare: string; // version of tare
   fingerprint: string; // over the facts that make two runs comparable: all but those beginning with 'now.'
@@ -1545,9 +1630,10 @@ export interface TimeSection {
   command: string;
   parameters: Parameter[];
   backend: 'plain' | 'netlink' | 'bpf';
-  headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // The best there is.
-  lead: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // What is shown first and what rule (II) judges by: pt_steady where that is shown to be better, or else the headline.
+  headline: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // What the run is about: asked for by --measure, et if it sleeps or does I/O, or else the lead.
+  lead: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady'; // What rule (II) judges by: what --measure asked for, pt_steady where that is shown to be better, or else the best process time.
   steady: Steady | null; // How PT(steady) was estimated; null: the CPUs' speed was not watched.
+  counters?: MeanCounter[]; // Over the kept executions; not there without counters.
   shell_ns: number; // Taken off each ET; 0: no shell.
   planned: number | null; // Executions asked for, without warm-ups; null: as many as it takes.
   kept: { et: Summary | null; pt_net: Summary | null; pt_exec: Summary | null; pt_tick: Summary | null; user: Summary | null; system: Summary | null; pt_steady: Summary | null; };
@@ -1802,6 +1888,7 @@ export interface TimeComparison {
   sections: number[]; // Those compared, the reference included.
   reference: number;
   measure: 'et' | 'pt_net' | 'pt_exec' | 'pt_tick' | 'user' | 'system' | 'pt_steady';
+  why: string; // Why by this measure, in words; empty: there is nothing to say.
   rows: TimeComparisonRow[];
 }
 

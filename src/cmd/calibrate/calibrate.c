@@ -93,12 +93,14 @@ static int parse_lengths(struct calibrate_options *o, struct error *err)
 
 static int parse_values(struct calibrate_options *o, struct error *err)
 {
-	if (o->cpus && !cpus_parse(o->cpus, &o->cpu_set))
-		return cmd_refuse(err, "calibrate", "cpu", o->cpus, "a list such as 0,2-3");
-	if (o->cpus && o->mode == CALIBRATE_ACTIVE && !cpus_usable(&o->cpu_set))
-		return cmd_refuse(err, "calibrate", "cpu", o->cpus, "a CPU that is here");
-	if (o->cpus && o->mode == CALIBRATE_FROM_WATCH && CPU_COUNT(&o->cpu_set) != 1)
+	bool all = o->cpus && strcmp(o->cpus, "all") == 0;
+	if (o->cpus && !all && !cpus_parse(o->cpus, &o->cpu_set))
+		return cmd_refuse(err, "calibrate", "cpu", o->cpus, "a list such as 0,2-3, or all");
+	if (o->cpus && o->mode == CALIBRATE_FROM_WATCH && (all || CPU_COUNT(&o->cpu_set) != 1))
 		return cmd_refuse(err, "calibrate", "cpu", o->cpus, "one CPU with --from-watch");
+	if (o->cpus && (all || o->mode == CALIBRATE_ACTIVE) &&
+	    cpus_choose_set(o->cpus, &o->cpu_set, err))
+		return -1;
 	if (o->since && parse_moment("since", o->since, &o->since_ns, err))
 		return -1;
 	if (o->until && parse_moment("until", o->until, &o->until_ns, err))
@@ -198,6 +200,7 @@ static int check_belonging(const struct calibrate_options *o, struct error *err)
 		{ "since", o->since, BIT(CALIBRATE_FROM_WATCH) },
 		{ "until", o->until, BIT(CALIBRATE_FROM_WATCH) },
 		{ "plot", o->plot, studies },
+		{ "steady", o->steady != 0, studies },
 		{ "no-store", o->no_store, studies },
 		{ "json", o->json, studies | BIT(CALIBRATE_STATUS) },
 	};
@@ -282,6 +285,8 @@ int cmd_calibrate(struct lab_access *lab, int argc, char **argv)
 		  .rare = true },
 		{ 0, "until", OPTION_TEXT, &o.until, "TIME", "windows before then", .rare = true },
 		{ 0, "from", OPTION_TEXT, &o.from, "SHORT", "study a stored run, or two" },
+		{ 0, "steady", OPTION_CHOICE, &o.steady, "auto|yes|no",
+		  "compare samples without the variation of the CPU's speed", .rare = true },
 		{ 0, "no-store", OPTION_FLAG, &o.no_store, NULL,
 		  "show the study; the cutoffs in force stay", .rare = true },
 		{ 0, "plot", OPTION_FLAG, &o.plot, NULL,

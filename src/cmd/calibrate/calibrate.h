@@ -24,7 +24,7 @@ struct calibrate_options {
 	const char *watch_rm, *from, *short_run, *long_run, *cpus, *keep, *since, *until;
 	struct lab_access *lab;
 	text_list lengths;
-	int backend;
+	int backend, steady;
 	const struct cmd_args *args;
 	/* set by the check */
 	enum calibrate_mode mode;

@@ -18,6 +18,16 @@ void cutoffs_changes_here(const struct lab_cutoffs *c, const struct machine *now
 /* docs/schema/cutoffs.schema.json, for `--json` and the exported file. now: this machine. */
 struct json_t *cutoffs_to_json(const struct lab_cutoffs *c, const struct machine *now);
 
+struct cutoffs_file {
+	int64_t made_at_ns;	     /* 0: unknown */
+	char identity[17], host[64]; /* of its machine; its name, for display */
+	cutoff_list cutoffs;
+};
+/* Reads such a file, from any source. It does not check whether the lab would accept the cutoffs.
+ * The caller releases into->cutoffs, even after an error. */
+int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into,
+		      struct error *err);
+
 /* ---- parts of the command; argv[0] is "cutoffs export" or the like ---- */
 
 int cutoffs_export(struct lab_access *lab, int argc, char **argv);

@@ -100,12 +100,6 @@ static int read_one(const json_t *item, size_t index, cutoff_list *into, struct 
 	return 0;
 }
 
-struct cutoffs_file {
-	int64_t made_at_ns;	     /* 0: unknown */
-	char identity[17], host[64]; /* of its machine; its name, for display */
-	cutoff_list cutoffs;
-};
-
 /* As format_iso8601() writes it; null where it is not known. */
 static int read_made_at(const json_t *value, struct cutoffs_file *into, struct error *err)
 {
@@ -150,9 +144,7 @@ static int read_all(const json_t *all, struct cutoffs_file *into, struct error *
 	return 0;
 }
 
-/* From any source. It does not check whether the lab would accept the cutoffs. */
-static int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into,
-			     struct error *err)
+int cutoffs_from_json(const char *text, size_t length, struct cutoffs_file *into, struct error *err)
 {
 	json_error_t why;
 	json_t *all = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);

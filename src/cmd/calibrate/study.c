@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/view.h"
 #include "protocol/sedona/windows.h"
+#include "report/core/format.h"
 #include "report/study/report.h"
 #include "run/find.h"
 
@@ -35,19 +36,52 @@ void calibrate_print(const struct study *s, const struct machine *m, const struc
 	fflush(stdout);
 }
 
+/* What steadying does to the study, or would do. */
+static void put_steadying(const struct study_made *m)
+{
+	const struct study_counts *a = &m->found, *b = &m->otherwise;
+	bool same = a->l_samples == b->l_samples && a->dropped == b->dropped &&
+		    a->cutoffs == b->cutoffs;
+	if (same && !m->steadied)
+		return;
+	struct strbuf out = { 0 };
+	struct style style = cmd_style(TIME_UNIT_AUTO);
+	strbuf_putc(&out, '\n');
+	const char *way = m->steadied ? "Steadied. By elapsed time as it was (--steady no)"
+				      : "Not steadied. With the median process time in place of "
+					"each sample's own (--steady yes)";
+	if (same)
+		put_wrapped(&out, &style, "", 0, "%s the study would be the same.", way);
+	else
+		put_wrapped(&out, &style, "", 0,
+			    "%s there would be %zu L-sample%s instead of %zu, %zu dropped instead "
+			    "of %zu, and %zu cutoff%s instead of %zu.",
+			    way, b->l_samples, b->l_samples == 1 ? "" : "s", a->l_samples,
+			    b->dropped, a->dropped, b->cutoffs, b->cutoffs == 1 ? "" : "s",
+			    a->cutoffs);
+	cmd_print(&out);
+	strbuf_release(&out);
+	fflush(stdout);
+}
+
 /* Steps 3 to 10, stored and printed. Releases the input. */
 static int conclude(const struct calibrate_options *o, struct lab *lab, struct study_input *in,
 		    struct error *err)
 {
+	static const enum sedona_steadying ways[] = { SEDONA_STEADY_IF_UNEVEN, SEDONA_STEADY,
+						      SEDONA_NOT_STEADY };
 	const struct calibrate_display d = { .json = o->json, .plot = o->plot };
 	SCOPED(study_made_release) struct study_made m = { 0 };
 	const struct study *s = &m.study;
+	in->steadying = ways[o->steady];
 	int failed = study_make(lab, in, !o->no_store, &m, err);
 	if (!failed && !o->no_store && !s->machine && !o->quiet)
 		cmd_notice("not stored: which machine the samples are of is not known ('tare "
 			   "import --here'\n      says that it is this one)");
 	if (!failed && (!o->quiet || o->json))
 		calibrate_print(s, s->machine ? &m.machine : NULL, in, m.is_l, &d);
+	if (!failed && !o->quiet && !o->json)
+		put_steadying(&m);
 	if (!failed && !o->quiet && !o->json && s->id) {
 		printf("\nStudy %" PRId64 ": ", s->id);
 		if (s->cutoffs.count)
@@ -198,6 +232,7 @@ int calibrate_active(const struct calibrate_options *o, struct error *err)
 				 .progress = on_progress,
 				 .ended = on_ended,
 				 .to = { .lab = lab,
+					 .notice = cmd_notice,
 					 .command_line = cmd_line(o->args->argc, o->args->argv) } };
 	int failed = calibration_run(&c, &in, err);
 	calibration_close(&c);

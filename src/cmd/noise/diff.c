@@ -40,10 +40,17 @@ static int load_both(const struct diff_options *o, const text_list *operands,
 	return failed;
 }
 
-/* True, said on stderr, when a source that the base lacks was once that long. */
-static bool judge_new(const struct jitter_diff *d, uint64_t limit_ns)
+/* Whether a new source was once that long, said on stderr; -1 if that cannot be told. */
+static int judge_new(const struct loaded_run *base, const struct loaded_run *run,
+		     const struct jitter_diff *d, uint64_t limit_ns, struct error *err)
 {
-	bool bad = false;
+	int bad = 0;
+	if (!base->noise.kernel || !run->noise.kernel) {
+		error_set(err, EXIT_NOT_KNOWN,
+			  "whether a source is new cannot be told: %s has no names",
+			  run->noise.kernel ? "the baseline" : "the run");
+		return error_hint(err, "names need root, or CAP_BPF and CAP_PERFMON");
+	}
 	for (size_t i = 0; i < d->sources.count; i++) {
 		const struct jitter_source_diff *s = &d->sources.items[i];
 		if (s->change != JITTER_NEW || s->run_max_ns < limit_ns)
@@ -51,26 +58,27 @@ static bool judge_new(const struct jitter_diff *d, uint64_t limit_ns)
 		fprintf(stderr, "tare: new source %s (%s): up to %s, at least %s\n",
 			DISPLAYED(s->name, 64), noise_class_names[s->class],
 			AS_DURATION((double)s->run_max_ns, 3), AS_DURATION((double)limit_ns, 3));
-		bad = true;
+		bad = 1;
 	}
 	return bad;
 }
 
-/* The same when the time lost grew by more than this share; also where that cannot be told. */
-static bool judge_grown(const struct jitter_diff *d, double share)
+/* The same when the time lost grew by more than this share. */
+static int judge_grown(const struct jitter_diff *d, double share, struct error *err)
 {
 	if (isnan(d->ratio_low)) {
-		fprintf(stderr, "tare: whether the noise grew cannot be told: "
-				"one of the runs has too few rounds\n");
-		return true;
+		error_set(
+			err, EXIT_NOT_KNOWN,
+			"whether the noise grew cannot be told: the rounds are too few or too uneven");
+		return error_hint(err, "longer runs tell, of at least 4 rounds each");
 	}
 	if (d->ratio_low <= 1 + share)
-		return false;
+		return 0;
 	fprintf(stderr,
 		"tare: the noise grew by more than %.3g %%: %.3g times as much time lost "
 		"(95 %%: %.3g to %.3g)\n",
 		share * 100, d->ratio, d->ratio_low, d->ratio_high);
-	return true;
+	return 1;
 }
 
 static int compare(void *options, const struct cmd_args *args, struct error *err)
@@ -97,8 +105,12 @@ static int compare(void *options, const struct cmd_args *args, struct error *err
 			noise_diff_text(&a, &b, &d, &style, &out);
 		fputs(strbuf_text(&out), stdout);
 		fflush(stdout);
-		bad = new_ns != NOISE_NOT_GIVEN && judge_new(&d, new_ns);
-		bad |= o->grown >= 0 && judge_grown(&d, o->grown);
+		/* a sure worsening outweighs what cannot be told */
+		struct error other = ERROR_INIT;
+		int new = new_ns == NOISE_NOT_GIVEN ? 0 : judge_new(&base, &run, &d, new_ns, err);
+		int grown = o->grown < 0 ? 0 : judge_grown(&d, o->grown, new < 0 ? &other : err);
+		bad = new > 0 || grown > 0;
+		failed = !bad && (new < 0 || grown < 0);
 		jitter_diff_release(&d);
 	}
 	return failed ? -1 : bad ? EXIT_CHECK : EXIT_DONE;

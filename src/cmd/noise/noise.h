@@ -33,7 +33,7 @@ struct noise_options {
 	const char *cpus, *threshold, *priority, *name, *tag, *bucket;
 	uint64_t duration_ns, round_ns;
 	long worst, entries;
-	bool baseline, no_kernel, no_lab, quiet;
+	bool baseline, no_kernel, no_speed, no_lab, quiet;
 	struct noise_display display;
 	/* set by noise_options_check() */
 	cpu_list chosen;
@@ -50,8 +50,8 @@ void noise_display_specs(spec_list *into, struct noise_display *d);
 
 int noise_options_check(struct noise_options *o, struct error *err);
 int noise_display_check(struct noise_display *d, struct error *err);
-/* The CPUs of the text. If it is NULL, all that this process may use except the first, which tare
- * itself needs (unless it is the only one). */
+/* The CPUs of the text. If it is NULL, all that affinity can reach except one that tare itself
+ * needs (unless there is no other): the first of the mask that tare was started with. */
 int noise_cpus(const char *text, cpu_list *into, struct error *err);
 /* Parses a time with its unit. A bare number other than 0 is refused, because it would be seconds
  * here, but µs for users of rtla or oslat. wanted: what the option expects, for the error. */

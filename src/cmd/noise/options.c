@@ -22,7 +22,7 @@ void noise_record_specs(spec_list *into, struct noise_options *o)
 	bool top = o->live == NOISE_TOP;
 	const struct option_spec specs[] = {
 		{ 'c', "cpus", OPTION_TEXT, &o->cpus, "LIST",
-		  "CPUs, as 1,4-7 or all (default: all but one)" },
+		  "CPUs, as 1,4-7 or all (default: all but one, isolated too)" },
 		{ 'd', "duration", OPTION_DURATION, &o->duration_ns, "TIME",
 		  top ? "how long (default: until q or Ctrl-C)"
 		      : "how long, as 10s or 1h (default: 1m)" },
@@ -32,6 +32,8 @@ void noise_record_specs(spec_list *into, struct noise_options *o)
 		  "loops in the real-time class FIFO" },
 		{ 0, "no-kernel", OPTION_FLAG, &o->no_kernel, NULL,
 		  "do not ask the kernel: detours without names" },
+		{ 0, "no-speed", OPTION_FLAG, &o->no_speed, NULL,
+		  "do not watch the speed of the CPUs", .rare = true },
 		{ 0, "baseline", OPTION_FLAG, &o->baseline, NULL,
 		  "make it the baseline of this machine" },
 		{ 'n', "name", OPTION_TEXT, &o->name, "NAME", "name of the run" },
@@ -116,21 +118,17 @@ static int check_threshold(struct noise_options *o, struct error *err)
 
 int noise_cpus(const char *text, cpu_list *into, struct error *err)
 {
-	if (text)
-		return cpus_choose(text, into, err);
-	cpu_set_t allowed;
-	CPU_ZERO(&allowed);
-	if (sched_getaffinity(0, sizeof allowed, &allowed) || !CPU_COUNT(&allowed))
-		return cpus_choose("all", into, err);
-	bool spare = CPU_COUNT(&allowed) > 1;
-	for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, &allowed))
-			continue;
-		if (spare)
-			spare = false;
-		else
-			array_push(into, cpu);
-	}
+	cpu_set_t own;
+	if (cpus_choose(text ? text : "all", into, err))
+		return -1;
+	if (text || into->count < 2 || sched_getaffinity(0, sizeof own, &own))
+		return 0;
+	size_t spared = 0;
+	while (spared < into->count - 1 && !CPU_ISSET(into->items[spared], &own))
+		spared++;
+	into->count--;
+	memmove(into->items + spared, into->items + spared + 1,
+		(into->count - spared) * sizeof *into->items);
 	return 0;
 }
 
@@ -173,6 +171,7 @@ int noise_options_check(struct noise_options *o, struct error *err)
 	o->detours.cpus = o->chosen.items;
 	o->detours.count = o->chosen.count;
 	o->detours.kernel = !o->no_kernel;
+	o->detours.speed = !o->no_speed;
 	return 0;
 }
 
@@ -200,10 +199,11 @@ char *noise_conditions(const struct noise_options *o)
 {
 	SCOPED(strbuf_release) struct strbuf cpus = { 0 };
 	cpus_text(o->chosen.items, o->chosen.count, &cpus);
-	json_t *all = json_pack("{s:s, s:I, s:I, s:i, s:b, s:I}", "cpus", strbuf_text(&cpus),
+	json_t *all = json_pack("{s:s, s:I, s:I, s:i, s:b, s:b, s:I}", "cpus", strbuf_text(&cpus),
 				"duration_ns", (json_int_t)o->plan.duration_ns, "round_ns",
 				(json_int_t)o->plan.round_ns, "priority", o->detours.priority,
-				"kernel", (int)o->detours.kernel, "worst", (json_int_t)o->worst);
+				"kernel", (int)o->detours.kernel, "speed", (int)o->detours.speed,
+				"worst", (json_int_t)o->worst);
 	if (o->detours.threshold == THRESHOLD_NS)
 		json_set_count(all, "threshold_ns", o->detours.threshold_ns);
 	else

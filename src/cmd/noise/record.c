@@ -60,6 +60,7 @@ static int open_everything(struct session *s, const struct cmd_args *args, struc
 	for (size_t i = 0; i < o->chosen.count; i++)
 		CPU_CLR(o->chosen.items[i], &rest);
 	struct strbuf cpus = { 0 }, name = { 0 };
+	const char *lacks = detours_not_seen(r->detours);
 	const char *plural = o->chosen.count > 1 ? "s" : "";
 	cpus_text(o->chosen.items, o->chosen.count, &cpus);
 	if (!o->cpus && !s->quiet)
@@ -68,22 +69,35 @@ static int open_everything(struct session *s, const struct cmd_args *args, struc
 	if (known && !CPU_COUNT(&rest) && !s->quiet)
 		fprintf(stderr, "tare: no CPU is left for tare itself: it works between the "
 				"rounds, on the measured ones\n");
+	uint32_t cpu;
+	pid_t rival = detours_rival(r->detours, &cpu);
+	if (rival && !o->quiet)
+		fprintf(stderr,
+			"tare: another tare noise (%d) measures CPU %u already: each is noise to the "
+			"other\n",
+			rival, cpu);
 	if (o->name)
 		strbuf_puts(&name, o->name);
 	else
 		strbuf_printf(&name, "noise of CPU%s %s", plural, strbuf_text(&cpus));
 	strbuf_release(&cpus);
 	r->to.command_line = cmd_line(args->argc, args->argv);
+	r->to.notice = cmd_notice;
 	r->run = (struct run){ .kind = SUBJECT_CPU,
 			       .name = strbuf_detach(&name),
 			       .command = xstrdup(r->to.command_line),
 			       .conditions = conditions_take(noise_conditions(o)),
 			       .backend = r->noise.kernel ? BACKEND_BPF : BACKEND_PLAIN,
-			       .not_seen = noise_recording_not_seen(r, !o->no_kernel),
+			       .not_seen = *lacks ? xstrdup(lacks) : NULL,
 			       .tags = recorded_text(o->tag) };
 	return recorder_open(&r->to, o->display.lab, o->no_lab ? RECORD_IN_MEMORY : RECORD_IN_LAB,
 			     err) ||
 	       recorder_begin(&r->to, &r->run, err);
+}
+
+static int set_baseline(struct lab *lab, void *run, struct error *err)
+{
+	return lab_set_baseline(lab, *(const int64_t *)run, err);
 }
 
 /* Ends the run, reads it back and prints it. */
@@ -97,7 +111,7 @@ static int conclude(struct session *s, enum run_status status, struct error *err
 	if (s->o->baseline && status != RUN_COMPLETE)
 		fprintf(stderr,
 			"tare: it did not come to its end: the baseline stays what it was\n");
-	else if (s->o->baseline && lab_set_baseline(r->to.lab, r->run.id, err))
+	else if (s->o->baseline && recorder_wait(&r->to, set_baseline, &r->run.id, err))
 		return -1;
 	SCOPED(loaded_run_release) struct loaded_run l = { 0 };
 	return run_load(&l, r->to.lab, r->run.id, NULL, err) ||

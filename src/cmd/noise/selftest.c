@@ -15,7 +15,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/guard.h"
 #include "base/interrupt.h"
+#include "base/invoker.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/noise/noise.h"
@@ -58,6 +60,7 @@ typedef ARRAY(struct span) span_list;
 struct daemon {
 	char name[16], log[PATH_SIZE];
 	pid_t pid; /* 0: ended */
+	int guarded;
 	span_list activations;
 };
 
@@ -66,6 +69,7 @@ struct trial {
 	const struct selftest_options *o;
 	const struct experiment *e;
 	char directory[PATH_SIZE - 32];
+	int guarded; /* the directory, for guard_release() */
 	struct daemon daemons[DAEMONS];
 	struct noise_recording recording;
 	span_list windows; /* of the rounds */
@@ -113,8 +117,10 @@ static int start_daemon(struct trial *t, size_t i, uint64_t at_ns, struct error 
 				 (char *const *)argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attributes);
-	if (!failed)
+	if (!failed) {
+		d->guarded = guard_process(d->pid, 0);
 		return 0;
+	}
 	d->pid = 0;
 	return error_set(err, EXIT_ENVIRONMENT, "cannot start 'tare daemon': %s", strerror(failed));
 }
@@ -176,7 +182,7 @@ static bool wait_daemons(struct trial *t, uint64_t ns)
 /* As `tare daemon --log` writes it: number,begin_ns,length_ns,cpu_ns. */
 static int read_log(struct daemon *d, struct error *err)
 {
-	FREED char *text = file_read(d->log);
+	FREED char *text = invoker_read_line(d->log);
 	if (!text)
 		return error_set(err, EXIT_ENVIRONMENT, "'tare daemon' left no log at %s", d->log);
 	char *rest_of = text, *line;
@@ -210,7 +216,7 @@ static int trial_run(struct trial *t, struct error *err)
 						 .kernel = true };
 	snprintf(t->directory, sizeof t->directory, "%.200s/tare-XXXXXX",
 		 where && *where ? where : "/tmp");
-	if (!mkdtemp(t->directory)) {
+	if (!guard_make_folder(t->directory, &t->guarded)) {
 		t->directory[0] = 0;
 		return error_set(err, EXIT_ENVIRONMENT, "cannot make a temporary directory");
 	}
@@ -241,15 +247,20 @@ static void trial_close(struct trial *t)
 	for (size_t i = 0; i < DAEMONS; i++)
 		if (t->daemons[i].pid)
 			kill(t->daemons[i].pid, SIGKILL);
+	AS_USER(as); /* the daemons wrote as the invoker */
+	bool theirs = invoker_begin(&as, NULL) == 0;
 	for (size_t i = 0; i < DAEMONS; i++) {
 		if (t->daemons[i].pid)
 			waitpid(t->daemons[i].pid, NULL, 0);
-		if (*t->daemons[i].log)
+		guard_release(t->daemons[i].guarded);
+		if (*t->daemons[i].log && theirs)
 			unlink(t->daemons[i].log);
 		array_release(&t->daemons[i].activations);
 	}
-	if (*t->directory)
+	if (*t->directory && theirs)
 		rmdir(t->directory);
+	user_end(&as);
+	guard_release(t->guarded);
 	noise_recording_close(&t->recording);
 	array_release(&t->windows);
 }

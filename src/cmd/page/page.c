@@ -57,6 +57,7 @@ static int add_commands(struct page *p, struct lab *lab, const struct page_reque
 	size_t first = page_section_count(p);
 	int failed = 0;
 	how.cutoffs = request->cutoffs;
+	how.measure = request->measure;
 	for (size_t i = 0; i < runs->count && !failed; i++)
 		failed = loaded_add(&list, lab, runs->items[i], &how, err) ||
 			 page_times_add(p, lab, &list.items[i], runs->count, err);

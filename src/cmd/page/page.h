@@ -15,6 +15,7 @@ struct page_request {
 	id_list studies; /* of daemons; 0: the newest of this machine */
 	bool served;
 	enum cutoff_use cutoffs; /* applied to runs of `tare time` */
+	const char *measure;	 /* what they are judged by; NULL: as they were made */
 	int64_t reference; /* the run of `tare time` that others are compared with; 0: the first */
 };
 
@@ -25,6 +26,11 @@ int cmd_make_page(struct lab *lab, const struct page_request *request, struct pa
 
 /* The list of runs that `tare serve` answers with, as JSON. */
 int serve_list(struct lab *lab, const struct request *r, struct strbuf *out, struct error *err);
+
+/* Gives up, for good, what serving the lab at this full path does not need: root, capabilities,
+ * files elsewhere, other programs, connections of its own. Before threads are started. Says it on
+ * stderr if it stays root. */
+void serve_confine(const char *path, bool read_only);
 
 int cmd_page_study(struct page *p, struct lab *lab, int64_t id, struct error *err);
 

@@ -1,17 +1,19 @@
 /* tare plot: a figure for a paper, drawn by gnuplot from the data beside it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/guard.h"
+#include "base/invoker.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/page/plot.h"
@@ -138,6 +140,7 @@ static int choose_target(const struct plot_options *o, struct target *t, struct 
  * the invoker's of sudo, as are the files, and gnuplot is run as that user. */
 struct workshop {
 	char *directory, *program;
+	int guarded;  /* the directory, for guard_release() */
 	int messages; /* what gnuplot says */
 	struct invoker who;
 	sigset_t
@@ -160,13 +163,11 @@ static int workshop_open(struct workshop *w, struct error *err)
 	sigaddset(&ending, SIGTERM);
 	sigaddset(&ending, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ending, &w->signals);
-	invoker_begin();
-	if (w->messages >= 0 && mkdtemp(directory))
+	if (w->messages >= 0 && guard_make_folder(directory, &w->guarded))
 		w->directory = directory;
 	else
 		error_set(err, EXIT_ENVIRONMENT, "cannot make a directory in %.200s: %s",
 			  tmp && *tmp ? tmp : "/tmp", strerror(errno));
-	invoker_end();
 	if (w->directory)
 		return 0;
 	free(directory);
@@ -182,14 +183,16 @@ static char *within(const struct workshop *w, const char *name)
 static void workshop_close(struct workshop *w, const struct target *t)
 {
 	const char *names[] = { t->data_name, t->script_name, t->picture_name };
-	invoker_begin();
-	for (size_t i = 0; w->directory && i < sizeof names / sizeof *names; i++) {
+	AS_USER(as);
+	bool theirs = invoker_begin(&as, NULL) == 0;
+	for (size_t i = 0; theirs && w->directory && i < sizeof names / sizeof *names; i++) {
 		FREED char *path = within(w, names[i]);
 		unlink(path);
 	}
-	if (w->directory)
+	if (theirs && w->directory)
 		rmdir(w->directory);
-	invoker_end();
+	user_end(&as);
+	guard_release(w->guarded);
 	if (w->messages >= 0)
 		close(w->messages);
 	if (w->directory)
@@ -221,7 +224,7 @@ static int say_failure(const struct workshop *w, int status, struct error *err)
 #define EXIT_NOT_STARTED 127
 
 /* In the child. */
-static void become_gnuplot(const struct workshop *w, const char *script)
+static void become_gnuplot(const struct workshop *w, const char *script, pid_t tare)
 {
 	/* -d: without what is in the user's own .gnuplot */
 	char *argv[] = { (char *)"gnuplot", (char *)"-d", (char *)script, NULL };
@@ -230,10 +233,13 @@ static void become_gnuplot(const struct workshop *w, const char *script)
 	bool ready = dup2(w->messages, STDERR_FILENO) >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
 		     dup2(null, STDOUT_FILENO) >= 0;
 	if (ready && who->present)
-		ready = initgroups(who->name, who->gid) == 0 &&
-			setresgid(who->gid, who->gid, who->gid) == 0 &&
-			setresuid(who->uid, who->uid, who->uid) == 0;
+		ready = user_become(who->uid, who->gid, who->groups, who->group_count);
 	if (ready && chdir(w->directory) == 0) {
+		/* after the change of user, which clears it; tare may be gone already */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pid_t parent = getppid(); /* 0: it is in another pid namespace */
+		if (parent && parent != tare)
+			_exit(EXIT_NOT_STARTED);
 		sigprocmask(SIG_SETMASK, &w->signals, NULL);
 		execv(w->program, argv);
 	}
@@ -254,19 +260,19 @@ static int draw(const struct target *t, const struct strbuf *data, const struct 
 		FREED char *path = within(&w, t->picture_name);
 		failed = file_write(data_path, strbuf_text(data), data->length, err) ||
 			 file_write(script_path, strbuf_text(script), script->length, err);
-		pid_t pid = failed ? -1 : fork();
+		pid_t tare = getpid(), pid = failed ? -1 : fork();
 		if (pid == 0)
-			become_gnuplot(&w, local);
+			become_gnuplot(&w, local, tare);
 		if (!failed && pid < 0)
 			failed = error_set(err, EXIT_ENVIRONMENT, "cannot start %s: %s", w.program,
 					   strerror(errno));
+		int drawing = failed ? 0 : guard_process(pid, 0);
 		while (!failed && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
+		guard_release(drawing);
 		if (status)
 			failed = say_failure(&w, status, err);
-		invoker_begin();
-		*picture = failed ? NULL : file_read_bytes(path, length);
-		invoker_end();
+		*picture = failed ? NULL : invoker_read(path, length);
 		if (!failed && (!*picture || !*length))
 			failed = say_failure(&w, 0, err);
 		free(data_path);
@@ -408,7 +414,7 @@ int cmd_plot(struct lab_access *lab, int argc, char **argv)
 		  "in cm, or with 'in' in inches (default: 8.5 wide)" },
 		{ 0, "wide", OPTION_FLAG, &o.wide, NULL, "two columns: 17.5 cm" },
 		{ 0, "title", OPTION_TEXT, &o.title, "TEXT", "above it (default: none)" },
-		{ 0, "measure", OPTION_CHOICE, &o.measure, COMPARED_MEASURES,
+		{ 0, "measure", OPTION_CHOICE, &o.measure, COMPARED_TIMES,
 		  "of time's figures (not ledger, sigma)" },
 		{ 0, "study", OPTION_FLAG, &o.together, NULL,
 		  "all runs of the same command line (compare, sigma)" },

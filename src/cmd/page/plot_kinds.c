@@ -28,7 +28,10 @@ static int make_time(const struct plot_options *o, int which, struct chart *c, s
 {
 	enum emp_measure m = compared_measures[o->measure];
 	SCOPED(loaded_release) loaded_list list = { 0 };
-	const struct load_options how = { .detail = which == LEDGER ? LAB_PROCESSES : LAB_ROWS };
+	/* ledgers also say by what runs are to be compared */
+	bool ledgers = which == LEDGER || which == COMPARE;
+	const struct load_options how = { .detail = ledgers ? LAB_PROCESSES : LAB_ROWS,
+					  .measure = compared_words[o->measure] };
 	int failed = cmd_load_runs(o->lab, &o->runs, o->together, &how, &list, err);
 	if (!failed) {
 		struct run_view *v = loaded_views(&list);
@@ -62,7 +65,7 @@ static int make_time(const struct plot_options *o, int which, struct chart *c, s
 
 /* ---- noise ---- */
 
-enum noise_figure { DETOURS, SOURCES };
+enum noise_figure { DETOURS, SOURCES, SPEED };
 
 static const char *first_run(const struct plot_options *o)
 {
@@ -104,8 +107,9 @@ static int make_noise(const struct plot_options *o, int which, struct chart *c, 
 			 (id && run_load(&base, lab, id, NULL, err));
 	if (!failed) {
 		struct noise_view v = loaded_noise(&l), b = loaded_noise(&base);
-		failed = which == DETOURS ? chart_noise(c, &v, base.run.id ? &b : NULL, err)
-					  : chart_sources(c, &v, top_of(o), err);
+		failed = which == DETOURS   ? chart_noise(c, &v, base.run.id ? &b : NULL, err)
+			 : which == SOURCES ? chart_sources(c, &v, top_of(o), err)
+					    : chart_speed(c, &v, err);
 	}
 	return failed;
 }
@@ -265,6 +269,8 @@ const struct plot_kind plot_kinds[] = {
 	{ "noise", SUBJECT_CPU, true, "densities of detours, beside the baseline", make_noise,
 	  DETOURS, 0 },
 	{ "sources", SUBJECT_CPU, false, "time taken by each source", make_noise, SOURCES, TOP },
+	{ "speed", SUBJECT_CPU, false, "speed of the watched CPUs over time", make_noise, SPEED,
+	  0 },
 	{ "functions", SUBJECT_SYSTEM, false, "the functions with the most samples", make_profile,
 	  FUNCTIONS, TOP },
 	{ "system", SUBJECT_SYSTEM, false, "what the CPUs did over time", make_profile, SYSTEM, 0 },

@@ -1,4 +1,5 @@
 /* Profiles, with the code of the functions that have the most samples. */
+#include "binary/reader.h"
 #include "cmd/kinds.h"
 #include "cmd/profile/profile.h"
 
@@ -11,6 +12,7 @@ struct listing_made {
 };
 
 struct listings {
+	struct reader *reader;
 	struct listing_made made[LISTINGS_MOST];
 	struct profile_listing list[LISTINGS_MOST];
 	size_t count;
@@ -21,7 +23,7 @@ static void add_listing(struct listings *l, struct profile *p, const struct slee
 {
 	struct error none = ERROR_INIT;
 	struct listing_made *made = &l->made[l->count];
-	*made = (struct listing_made){ .sources = profile_sources_new() };
+	*made = (struct listing_made){ .sources = profile_sources_new(l->reader) };
 	if (profile_read_code(p, row->function, made->sources, &made->instructions, &none)) {
 		profile_sources_free(made->sources);
 		array_release(&made->instructions);
@@ -53,7 +55,8 @@ void page_profile_compare(struct page *p, size_t first, const struct loaded_run 
 int page_profile_add(struct page *p, struct lab *lab, struct loaded_run *l, size_t runs,
 		     struct error *err)
 {
-	struct listings listings = { 0 };
+	struct listings listings = { .reader = reader_new(
+					     &(struct symbols_options){ .no_code = true }) };
 	struct profile *profile = &l->profile;
 	struct sleepy_view view = { 0 };
 	(void)lab;
@@ -75,5 +78,6 @@ int page_profile_add(struct page *p, struct lab *lab, struct loaded_run *l, size
 		array_release(&listings.made[i].instructions);
 		array_release(&listings.made[i].counts);
 	}
+	reader_free(listings.reader);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "cmd/calibrate/cutoffs.h"
 #include "cmd/cmd.h"
 #include "cmd/page/page.h"
+#include "cmd/view.h"
 #include "run/find.h"
 
 struct report_options {
@@ -17,6 +18,7 @@ struct report_options {
 	const char *reference;
 	const char *daemons; /* NULL: none; "": the newest study of this machine */
 	bool together, json, no_cutoffs;
+	int measure;
 };
 
 static bool is_listed(const id_list *list, int64_t id)
@@ -69,6 +71,7 @@ static int make_request(struct lab *lab, const struct report_options *o, const t
 		if (add_named(lab, names->items[i], o->together, &request->runs, err))
 			return -1;
 	request->cutoffs = o->no_cutoffs ? CUTOFFS_NONE : CUTOFFS_OF_RUN;
+	request->measure = compared_words[o->measure];
 	if (!o->reference)
 		return 0;
 	if (run_find(lab, o->reference, LAB_OF(SUBJECT_COMMAND), &request->reference, err))
@@ -132,6 +135,8 @@ int cmd_report(struct lab_access *lab, int argc, char **argv)
 		{ 0, "daemons", OPTION_OPTIONAL, &o.daemons, "STUDY",
 		  "a study of 'tare calibrate', by its number (default: this machine's newest)" },
 		{ 0, "no-cutoffs", OPTION_FLAG, &o.no_cutoffs, NULL, "do not apply rule (I)" },
+		{ 0, "measure", OPTION_CHOICE, &o.measure, COMPARED_TIMES,
+		  "what to judge by (default: as they were made)" },
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "what the page shows, as JSON" },
 		LAB_OPTION(lab, "the lab to read"),
 		{ 0 }

@@ -25,6 +25,7 @@
  * it has read; whether there is something new is asked of one that is kept open. */
 struct served {
 	char *path;
+	bool read_only;
 	pthread_mutex_t lock; /* of idle, count, idle_inode */
 	struct lab *idle[IDLE];
 	size_t count;
@@ -232,6 +233,12 @@ static bool changed(void *context)
 	return differs;
 }
 
+static void confine(void *context)
+{
+	const struct served *s = context;
+	serve_confine(s->path, s->read_only);
+}
+
 /* ---- the command ---- */
 
 struct serve_command {
@@ -248,7 +255,7 @@ static char *choose_token(const struct serve_command *c, struct error *err)
 	char drawn[2 * TOKEN_BYTES + 1], shown[256], *token;
 	unsigned char bytes[TOKEN_BYTES];
 	if (c->token_file) {
-		token = file_read_line(c->token_file);
+		token = invoker_read_line(c->token_file);
 		if (!token) {
 			text_display(c->token_file, shown, sizeof shown);
 			error_set(err, EXIT_USAGE, "cannot read the token from %s: %s", shown,
@@ -321,7 +328,7 @@ static void heed_second_signal(void)
 
 static int serve(const struct serve_command *c, struct served *s, struct error *err)
 {
-	struct serve_source source = { s, page, answer, stamp, edit, states, changed };
+	struct serve_source source = { s, page, answer, stamp, edit, states, changed, confine };
 	char address[REQUEST_ADDRESS_SIZE];
 	char *token = choose_address(c, address, err) ? NULL : choose_token(c, err);
 	struct server *server = NULL;
@@ -345,7 +352,7 @@ static int serve(const struct serve_command *c, struct served *s, struct error *
 static int serve_lab(void *options, const struct cmd_args *args, struct error *err)
 {
 	const struct serve_command *c = options;
-	struct served s = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct served s = { .read_only = c->read_only, .lock = PTHREAD_MUTEX_INITIALIZER };
 	if (args->operands.count) {
 		error_set(err, EXIT_USAGE, "serve: takes no operands");
 		return error_hint(err, "'tare report RUN -o FILE.html' writes the page of one run");

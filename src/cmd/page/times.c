@@ -41,20 +41,6 @@ static bool has(const struct loaded_run *l, enum emp_measure m)
 	return l->result.present[m] && l->result.kept[m].n;
 }
 
-/* The best that all of those with a kept execution have. */
-static enum emp_measure common_measure(const loaded_list *list)
-{
-	static const enum emp_measure best[] = { EMP_PT_NET, EMP_PT_EXEC, EMP_PT_TICK };
-	for (size_t k = 0; k < sizeof best / sizeof *best; k++) {
-		bool all = true;
-		for (size_t i = 0; i < list->count; i++)
-			all &= has(&list->items[i], best[k]) || !has(&list->items[i], EMP_ET);
-		if (all)
-			return best[k];
-	}
-	return EMP_ET;
-}
-
 int page_times_compare(struct page *p, const loaded_list *list, size_t first, int64_t wanted,
 		       struct error *err)
 {
@@ -64,7 +50,12 @@ int page_times_compare(struct page *p, const loaded_list *list, size_t first, in
 		reference++;
 	reference = reference < list->count ? reference : 0;
 	const struct loaded_run *base = &list->items[reference];
-	enum emp_measure measure = common_measure(list);
+	struct emp_choice choice;
+	SCOPED(strbuf_release) struct strbuf why = { 0 };
+	loaded_choose(list->items, list->count, NULL, 0, EMP_MEASURES, &choice, &why);
+	/* the page's figures are times */
+	enum emp_measure measure = emp_is_count(choice.measure) ? base->result.shown
+								: choice.measure;
 	ARRAY(struct page_time_comparison) rows = { 0 };
 	ARRAY(char *) sentences = { 0 };
 	int failed = 0;
@@ -85,7 +76,8 @@ int page_times_compare(struct page *p, const loaded_list *list, size_t first, in
 					  .sentence = sentences.items[sentences.count - 1] });
 	}
 	if (!failed && rows.count)
-		page_compare_times(p, first + reference, measure, rows.items, rows.count);
+		page_compare_times(p, first + reference, measure, strbuf_text(&why), rows.items,
+				   rows.count);
 	for (size_t i = 0; i < sentences.count; i++)
 		free(sentences.items[i]);
 	array_release(&sentences);

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "binary/disassemble.h"
+#include "binary/reader.h"
 #include "cmd/cmd.h"
 #include "cmd/profile/profile.h"
 
@@ -115,15 +115,16 @@ int profile_read_code(struct profile *p, uint32_t function, struct profile_sourc
 	const struct profile_code *code = profile_find_code(p, function);
 	const struct profile_function *f = &p->functions.items[function];
 	if (!code) { /* it is in the file, where that is still what was sampled */
-		struct symbols *s = symbols_new(&(struct symbols_options){ .no_lines = true });
-		symbols_fill(s, p);
-		symbols_free(s);
+		struct reader *r = reader_new(&(struct symbols_options){ .no_lines = true });
+		reader_fill(r, p);
+		reader_free(r);
 		code = profile_find_code(p, function);
 		f = &p->functions.items[function];
 	}
 	if (!code)
 		return no_code(p, function, err);
-	if (disassemble(f->address, code->bytes, code->size, list, err))
+	if (reader_disassemble(profile_sources_reader(sources), f->address, code->bytes, code->size,
+			       list, err))
 		return -1;
 	profile_sources_add_lines(sources, p, f->object, list);
 	add_lines(p, f->object, list);
@@ -141,7 +142,8 @@ int profile_render_listing(const struct loaded_run *l, const struct profile_disp
 	struct sleepy_filter filter = profile_filter_make(&d->filter);
 	filter.function = NULL; /* the counts are of the function's own code, inlined or not */
 	const struct choice c = choose(p, d->filter.function, &filter);
-	struct profile_sources *sources = profile_sources_new();
+	struct reader *reader = reader_new(&(struct symbols_options){ .no_code = true });
+	struct profile_sources *sources = profile_sources_new(reader);
 	FREED instruction_list list = { 0 };
 	sleepy_counts counts = { 0 };
 	int failed = c.function == PROFILE_NONE
@@ -169,6 +171,7 @@ int profile_render_listing(const struct loaded_run *l, const struct profile_disp
 			"tare: %zu functions are meant; this is the one with the most samples\n",
 			c.matching);
 	profile_sources_free(sources);
+	reader_free(reader);
 	array_release(&counts);
 	profile_release(p);
 	return failed;

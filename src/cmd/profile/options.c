@@ -29,7 +29,7 @@ void profile_record_specs(spec_list *into, struct profile_options *o)
 		{ 'p', "pid", OPTION_TEXT, &o->pids, "PID[,PID]",
 		  "processes, and what they start" },
 		{ 0, "cgroup", OPTION_TEXT, &o->cgroup, "PATH", "what runs in a cgroup" },
-		{ 'c', "cpus", OPTION_TEXT, &o->cpus, "LIST", "CPUs, as 1,4-7 (default: all)" },
+		{ 'c', "cpus", OPTION_TEXT, &o->cpus, "LIST", "CPUs, as 1,4-7 or all (default)" },
 		{ 'd', "duration", OPTION_DURATION, &o->duration_ns, "TIME",
 		  o->background ? "how long (default: until stopped)"
 				: "how long (default: until Ctrl-C or the end)" },
@@ -169,7 +169,7 @@ static int check_subject(struct profile_options *o, struct error *err)
 	o->samples.cgroup = o->cgroup;
 	if (!o->cpus)
 		return 0;
-	if (cpus_choose(o->cpus, &o->chosen, err))
+	if (cpus_choose_online(o->cpus, &o->chosen, err))
 		return -1;
 	o->samples.cpus = o->chosen.items;
 	o->samples.cpu_count = o->chosen.count;
@@ -307,6 +307,7 @@ struct profile_recording profile_options_recording(const struct profile_options 
 					   .no_lines = o->no_lines,
 					   .no_code = o->no_code,
 					   .keep_bytes = o->keep_bytes,
+					   .to.notice = cmd_notice,
 					   .to.command_line = cmd_line(args->argc, args->argv),
 					   .run = { .name = strbuf_detach(&name),
 						    .conditions = conditions_take(conditions_of(o)),

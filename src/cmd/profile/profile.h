@@ -12,7 +12,8 @@
 #include "report/profile/report.h"
 #include "run/record_profile.h"
 
-#define PROFILE_ROWS 20 /* of a view, by default */
+#define PROFILE_ROWS 20	     /* of a view, by default */
+#define PROFILE_TREE_ROWS 60 /* of a tree of calls */
 #define PROFILE_NOT_GIVEN (-1)
 
 /* ---- options of record and start (options.c) ---- */
@@ -73,23 +74,26 @@ int profile_filter_check(const char *command, const struct profile_filter_option
 struct sleepy_filter profile_filter_make(const struct profile_filter_options *f);
 
 struct profile_display {
-	int by; /* enum sleepy_by; PROFILE_NOT_GIVEN: by app and by function */
-	long top;
+	int by; /* enum sleepy_by, PROFILE_BY_CALLERS; PROFILE_NOT_GIVEN: by app and by function */
+	bool tree;
+	long top; /* PROFILE_NOT_GIVEN: as many as suit the view */
 	double least;
 	bool merge_inlined;
 	int sort; /* 1: by total */
 	enum profile_output as;
 	struct profile_filter_options filter;
 };
-#define PROFILE_DISPLAY                                                                            \
-	{                                                                                          \
-		.by = PROFILE_NOT_GIVEN, .top = PROFILE_ROWS, .filter.instance = PROFILE_NOT_GIVEN \
+#define PROFILE_BY_CALLERS SLEEPY_VIEWS
+#define PROFILE_DISPLAY                                            \
+	{                                                          \
+		.by = PROFILE_NOT_GIVEN, .top = PROFILE_NOT_GIVEN, \
+		.filter.instance = PROFILE_NOT_GIVEN               \
 	}
 struct profile_style profile_style_of(const struct profile_display *d, const struct profile *p);
 /* Appends the report. */
 int profile_render(const struct loaded_run *l, const struct profile_display *d, struct strbuf *out,
 		   struct error *err);
-/* As CSV or Markdown; frees it. */
+/* As d->as says; frees it. */
 void profile_render_table(struct table *t, const struct profile_display *d, struct strbuf *out);
 /* One function by instruction (listing.c). */
 int profile_render_listing(const struct loaded_run *l, const struct profile_display *d,
@@ -103,7 +107,9 @@ int profile_read_code(struct profile *p, uint32_t function, struct profile_sourc
 
 /* ---- source text (source.c) ---- */
 
-struct profile_sources *profile_sources_new(void);
+/* The reader, which is borrowed, can be shared by the sources of many functions. */
+struct profile_sources *profile_sources_new(struct reader *reader);
+struct reader *profile_sources_reader(const struct profile_sources *s);
 void profile_sources_free(struct profile_sources *s);
 /* A source function for profile_listing; context: the sources. */
 const char *profile_source_line(void *context, const char *path, uint32_t line);

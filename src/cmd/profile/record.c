@@ -123,6 +123,9 @@ static int conclude(struct session *s, int failed, struct error *err)
 		code = fail_too(code, &late);
 	if (profile_recording_judge(r, &late))
 		code = fail_too(code, &late);
+	const char *trouble = reader_trouble(r->reader);
+	if (trouble)
+		fprintf(stderr, "tare: warning: %s\n", trouble);
 	return *bad.text ? fail_too(code, &bad) : code;
 }
 

@@ -10,7 +10,9 @@
 #include "cmd/cmd.h"
 #include "cmd/profile/profile.h"
 
-#define BY_CHOICES "system|app|instance|thread|object|function|line|instruction|container"
+#define BY_CHOICES                                                               \
+	"system|app|instance|thread|object|function|line|instruction|container|" \
+	"callers"
 
 /* ---- which samples ---- */
 
@@ -28,7 +30,8 @@ void profile_filter_specs(spec_list *into, struct profile_filter_options *f)
 		{ 0, "comm", OPTION_TEXT, &f->comm, "NAME", "of threads called so" },
 		{ 0, "container", OPTION_TEXT, &f->container, "ID", "of a container or cgroup" },
 		{ 0, "object", OPTION_TEXT, &f->object, "NAME", "in this file, as libc.so.6" },
-		{ 0, "function", OPTION_TEXT, &f->function, "NAME", "in this function" },
+		{ 0, "function", OPTION_TEXT, &f->function, "NAME",
+		  "with this function on the stack; by line: in it" },
 		{ 0, "user", OPTION_FLAG, &f->user, NULL, "in user space" },
 		{ 0, "kernel", OPTION_FLAG, &f->kernel, NULL, "in the kernel" },
 		{ 0, "since", OPTION_DURATION, &f->since_ns, "TIME",
@@ -69,13 +72,14 @@ struct sleepy_filter profile_filter_make(const struct profile_filter_options *f)
 
 struct profile_style profile_style_of(const struct profile_display *d, const struct profile *p)
 {
-	return (struct profile_style){ .style = { .width = (size_t)cmd_columns(),
-						  .colour = cmd_colour() },
-				       .most = (size_t)d->top,
-				       .least_share = d->least,
-				       .totals = p->stacks != STACKS_NONE,
-				       .by_total = p->stacks != STACKS_NONE && d->sort == 1,
-				       .all = !d->top };
+	return (struct profile_style){
+		.style = { .width = (size_t)cmd_columns(), .colour = cmd_colour() },
+		.most = d->top == PROFILE_NOT_GIVEN ? PROFILE_ROWS : (size_t)d->top,
+		.least_share = d->least,
+		.totals = p->stacks != STACKS_NONE,
+		.by_total = p->stacks != STACKS_NONE && d->sort == 1,
+		.all = !d->top
+	};
 }
 
 #define VIEWS_MOST 3
@@ -90,13 +94,20 @@ static void render_text(const struct profile_subject *subject, const struct slee
 	}
 	SCOPED(strbuf_release) struct strbuf notes = { 0 };
 	profile_notes_text(subject, style, &notes);
+	if (style->totals && count > 1)
+		put_wrapped(&notes, &style->style, "Callers: ", 2,
+			    "tare profile report --tree, --by callers or --function NAME");
 	if (notes.length)
 		strbuf_printf(out, "\n%s", strbuf_text(&notes));
 }
 
 void profile_render_table(struct table *t, const struct profile_display *d, struct strbuf *out)
 {
-	table_render(t, d->as == PROFILE_AS_CSV ? TABLE_CSV : TABLE_MARKDOWN, NULL, out);
+	static const enum table_format formats[] = { [PROFILE_AS_TEXT] = TABLE_TEXT,
+						     [PROFILE_AS_JSON] = TABLE_JSON,
+						     [PROFILE_AS_CSV] = TABLE_CSV,
+						     [PROFILE_AS_MARKDOWN] = TABLE_MARKDOWN };
+	table_render(t, formats[d->as], NULL, out);
 	table_free(t);
 }
 
@@ -149,6 +160,55 @@ static bool found_nothing(const struct profile_filter_options *f, const struct s
 	return !v->samples && (v->all || f->since_ns || f->until_ns);
 }
 
+/* ---- what calls what ---- */
+
+static bool shows_calls(const struct profile_display *d, const struct profile *p)
+{
+	return d->tree || d->by == PROFILE_BY_CALLERS ||
+	       (d->filter.function && d->by == PROFILE_NOT_GIVEN && p->stacks != STACKS_NONE &&
+		d->as == PROFILE_AS_TEXT);
+}
+
+/* Of one function those who call it and what it calls; else one of the two, of all. */
+static int render_calls(const struct loaded_run *l, const struct profile_display *d,
+			struct strbuf *out, struct error *err)
+{
+	const struct profile_subject subject = loaded_profile(l);
+	const struct sleepy_filter filter = profile_filter_make(&d->filter);
+	struct profile_style style = profile_style_of(d, &l->profile);
+	SCOPED(sleepy_view_release) struct sleepy_view view = { 0 };
+	bool callers = d->by == PROFILE_BY_CALLERS;
+	if (l->profile.stacks == STACKS_NONE) {
+		error_set(err, EXIT_USAGE, "this profile has no callers");
+		return error_hint(err, "'tare profile -g' records them");
+	}
+	sleepy_aggregate(&l->profile, SLEEPY_SYSTEM, &filter, d->merge_inlined, &view);
+	if (found_nothing(&d->filter, &view))
+		return no_samples(&d->filter, err);
+	struct profile_calls calls = { .filter = &filter,
+				       .function = d->filter.function,
+				       .up = callers,
+				       .direct = callers && !d->filter.function,
+				       .merge_inlined = d->merge_inlined };
+	if (d->top == PROFILE_NOT_GIVEN && !calls.direct)
+		style.most = PROFILE_TREE_ROWS;
+	if (d->as != PROFILE_AS_TEXT) {
+		profile_render_table(profile_calls_table(&subject, &calls, &style), d, out);
+		return 0;
+	}
+	profile_head_text(&subject, &style, out);
+	for (int up = 1; up >= 0; up--) {
+		/* of one function both, unless one of them was asked for */
+		if (calls.function && !d->tree && !callers)
+			calls.up = up;
+		else if (up != calls.up)
+			continue;
+		strbuf_putc(out, '\n');
+		profile_calls_text(&subject, &calls, &style, out);
+	}
+	return 0;
+}
+
 /* ---- one of them ---- */
 
 int profile_render(const struct loaded_run *l, const struct profile_display *d, struct strbuf *out,
@@ -156,6 +216,8 @@ int profile_render(const struct loaded_run *l, const struct profile_display *d, 
 {
 	if (d->by == SLEEPY_INSTRUCTION && d->filter.function)
 		return profile_render_listing(l, d, out, err);
+	if (shows_calls(d, &l->profile))
+		return render_calls(l, d, out, err);
 	enum sleepy_by by[VIEWS_MOST];
 	struct sleepy_view views[VIEWS_MOST];
 	size_t count = 0;
@@ -168,9 +230,11 @@ int profile_render(const struct loaded_run *l, const struct profile_display *d, 
 			by[count++] = SLEEPY_APP;
 		by[count++] = SLEEPY_FUNCTION;
 	}
-	const struct sleepy_filter filter = profile_filter_make(&d->filter);
+	struct sleepy_filter filter = profile_filter_make(&d->filter);
 	const struct profile_subject subject = loaded_profile(l);
 	const struct profile_style style = profile_style_of(d, &l->profile);
+	/* lines are of their function's own code */
+	filter.innermost = d->by == SLEEPY_LINE || d->by == SLEEPY_INSTRUCTION;
 	memset(views, 0, sizeof views);
 	for (size_t i = 0; i < count; i++)
 		sleepy_aggregate(&l->profile, by[i], &filter, d->merge_inlined, &views[i]);
@@ -253,6 +317,11 @@ static int check(const char *command, struct report_options *o, bool diff, struc
 		: o->csv      ? PROFILE_AS_CSV
 		: o->markdown ? PROFILE_AS_MARKDOWN
 			      : PROFILE_AS_TEXT;
+	if (d->tree && d->by != PROFILE_NOT_GIVEN)
+		return error_set(err, EXIT_USAGE, "%s: --tree is a view of its own, without --by",
+				 command);
+	if (diff && (d->tree || d->by == PROFILE_BY_CALLERS))
+		return error_set(err, EXIT_USAGE, "%s: trees of calls are not compared", command);
 	if (diff && d->by == SLEEPY_INSTRUCTION)
 		return error_set(err, EXIT_USAGE,
 				 "%s: instructions of two profiles cannot be matched", command);
@@ -302,8 +371,9 @@ static int run(struct lab_access *lab, bool compare, const char *usage, const ch
 	struct profile_display *d = &o.display;
 	const struct option_spec own[] = {
 		{ 0, "by", OPTION_CHOICE, &d->by, BY_CHOICES, "the view" },
-		{ 0, "top", OPTION_INTEGER, &d->top, "NUM", "rows (default: 20; 0: all)",
-		  .max = INT32_MAX },
+		{ 0, "tree", OPTION_FLAG, &d->tree, NULL, "what calls what, from the outside in" },
+		{ 0, "top", OPTION_INTEGER, &d->top, "NUM",
+		  "rows (default: 20, of a tree 60; 0: all)", .max = INT32_MAX },
 		{ 0, "percent-limit", OPTION_TEXT, &o.least, "SHARE",
 		  "only rows of at least this share, as 1% or 1" },
 		{ 0, "sort", OPTION_CHOICE, &d->sort, "self|total",

@@ -233,9 +233,9 @@ static int collect(const struct samples_options *options, struct profile *into, 
 		const struct symbols_options how = { .open = sample_object,
 						     .context = s,
 						     .no_lines = true };
-		struct symbols *symbols = symbols_new(&how);
-		symbols_fill(symbols, into);
-		symbols_free(symbols);
+		struct reader *reader = reader_new(&how);
+		reader_fill(reader, into);
+		reader_free(reader);
 	}
 	launcher_free(launcher);
 	samples_close(s);

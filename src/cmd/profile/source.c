@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "binary/symbols.h"
+#include "base/invoker.h"
+#include "binary/reader.h"
 #include "cmd/profile/profile.h"
 
 #define FILE_MOST (16 << 20)
@@ -17,12 +18,20 @@ struct source_file {
 
 struct profile_sources {
 	ARRAY(struct source_file) files;
+	struct reader *reader;
 	struct profile lines; /* of every instruction: whose names are borrowed */
 };
 
-struct profile_sources *profile_sources_new(void)
+struct profile_sources *profile_sources_new(struct reader *reader)
 {
-	return xcalloc(1, sizeof(struct profile_sources));
+	struct profile_sources *s = xcalloc(1, sizeof *s);
+	s->reader = reader;
+	return s;
+}
+
+struct reader *profile_sources_reader(const struct profile_sources *s)
+{
+	return s->reader;
 }
 
 void profile_sources_free(struct profile_sources *s)
@@ -42,9 +51,8 @@ void profile_sources_free(struct profile_sources *s)
 static char *read_text(const char *path)
 {
 	struct stat st;
-	invoker_begin();
-	CLOSED int fd = file_open_regular(path);
-	invoker_end();
+	AS_USER(as);
+	CLOSED int fd = invoker_begin(&as, NULL) ? -1 : file_open_regular(path);
 	bool small = fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= FILE_MOST;
 	return small ? file_read_from(fd) : NULL;
 }
@@ -91,10 +99,7 @@ void profile_sources_add_lines(struct profile_sources *s, const struct profile *
 	uint32_t own = profile_add_object(&s->lines, &p->objects.items[object]);
 	for (size_t i = 0; i < list->count; i++)
 		profile_add_location(&s->lines, own, list->items[i].address - shift);
-	const struct symbols_options options = { .no_code = true };
-	struct symbols *symbols = symbols_new(&options);
-	symbols_fill(symbols, &s->lines);
-	symbols_free(symbols);
+	reader_fill(s->reader, &s->lines);
 	for (size_t i = 0; i < list->count && i < s->lines.locations.count; i++) {
 		const struct profile_location *l = &s->lines.locations.items[i];
 		if (!l->frames)

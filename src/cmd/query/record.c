@@ -1,11 +1,9 @@
 /* tare query run and resume: measure, store, read back, print. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/interrupt.h"
 #include "base/progress.h"
@@ -25,7 +23,7 @@ struct record_options {
 	long runs, seed;
 	int scenario; /* enum experiment_scenario; NOT_GIVEN */
 	uint64_t limit_ns, back_off_ns;
-	bool cold, warm, force, reuse, writes, quiet, no_lab, no_ledger;
+	bool cold, warm, force, reuse, writes, commit, quiet, no_lab, no_ledger;
 	bool resume; /* a stored run; its options are that one's own */
 };
 
@@ -48,6 +46,31 @@ static void on_backed_off(void *context, const char *why)
 	fprintf(stderr, "tare: %s; trying again\n", shown);
 }
 
+/* "orders at 20000", or its number */
+static void name_at(const struct query_recording *q, const struct query_event *e, char out[100])
+{
+	char name[60] = "";
+	const struct experiment *of = &q->e;
+	if (e->query && e->query <= of->queries.count && of->queries.items[e->query - 1].name)
+		text_display(of->queries.items[e->query - 1].name, name, sizeof name);
+	if (!*name)
+		snprintf(name, sizeof name, "query %" PRIu32, e->query);
+	if (e->cardinality)
+		snprintf(out, 100, "%s at %" PRIu64, name, e->cardinality);
+	else
+		snprintf(out, 100, "%s", name);
+}
+
+static void on_gave_up(void *context, const struct query_event *event)
+{
+	struct session *s = context;
+	char place[100], shown[300];
+	progress_clear(&s->progress);
+	name_at(&s->recording, event, place);
+	text_display(event->text, shown, sizeof shown);
+	fprintf(stderr, "tare: %s failed: %s\n", place, shown);
+}
+
 static void on_progress(void *context, const struct query_progress *p)
 {
 	struct session *s = context;
@@ -55,44 +78,6 @@ static void on_progress(void *context, const struct query_progress *p)
 }
 
 /* ---- before ---- */
-
-/* Behind blanks, comments and parentheses. */
-static const char *first_word(const char *sql)
-{
-	for (;;) {
-		sql += strspn(sql, " \t\r\n(");
-		if (strncmp(sql, "--", 2) == 0)
-			sql += strcspn(sql, "\n");
-		else if (strncmp(sql, "/*", 2) == 0 && strstr(sql, "*/"))
-			sql = strstr(sql, "*/") + 2;
-		else
-			return sql;
-	}
-}
-
-/* One execution more than was asked for warms the caches: what changes data is not repeated without
- * the user's word. */
-static int refuse_writes(const struct experiment *e, struct error *err)
-{
-	static const char *const reads[] = { "select", "with", "values", "table", "show", NULL };
-	for (size_t i = 0; i < e->queries.count; i++) {
-		const char *word = first_word(e->queries.items[i].sql);
-		bool reading = false;
-		for (const char *const *r = reads; *r; r++) {
-			size_t length = strlen(*r);
-			reading |= strncasecmp(word, *r, length) == 0 &&
-				   !isalnum((unsigned char)word[length]);
-		}
-		if (!reading) {
-			error_set(err, EXIT_USAGE,
-				  "query %zu is no SELECT, and would be executed %" PRIu32
-				  " times and more: '%.60s'",
-				  i + 1, e->executions, word);
-			return error_hint(err, "--allow-writes executes it all the same");
-		}
-	}
-	return 0;
-}
 
 static int read_experiment(struct session *s, const text_list *operands, struct error *err)
 {
@@ -137,17 +122,31 @@ static int read_experiment(struct session *s, const text_list *operands, struct 
 		e->cold = o->cold;
 	if (o->scenario != NOT_GIVEN)
 		e->scenario = (enum experiment_scenario)o->scenario;
-	return o->writes ? 0 : refuse_writes(e, err);
+	return o->writes ? 0 : query_refuse_writes(e, err);
+}
+
+static int check_consent(const struct record_options *o, struct error *err)
+{
+	if (o->commit && !o->writes)
+		return error_set(err, EXIT_USAGE, "query: --commit goes with --allow-writes");
+	return 0;
+}
+
+static enum query_transaction consent(const struct record_options *o)
+{
+	return o->commit ? QUERY_COMMITTED : o->writes ? QUERY_ROLLED_BACK : QUERY_READ_ONLY;
 }
 
 static int check_options(const struct record_options *o, struct error *err)
 {
 	if (o->cold && o->warm)
 		return error_set(err, EXIT_USAGE, "query: --cold and --warm exclude each other");
+	if (check_consent(o, err))
+		return -1;
 	if (o->force && o->reuse)
 		return error_set(err, EXIT_USAGE, "query: --force and --reuse exclude each other");
 	for (size_t i = 0; i < o->statements.count; i++)
-		if (!*first_word(o->statements.items[i]))
+		if (!*query_first_word(o->statements.items[i]))
 			return error_set(err, EXIT_USAGE, "query: there is no SQL in -e '%.60s'",
 					 o->statements.items[i]);
 	if (!o->limit_ns)
@@ -186,6 +185,7 @@ static int begin(struct session *s, const struct cmd_args *args, struct error *e
 		return -1;
 	q->driver = o->driver_file;
 	q->no_lab = o->no_lab;
+	q->transaction = consent(o);
 	q->tables = o->force ? TABLES_FORCE : o->reuse ? TABLES_REUSE : TABLES_NEW;
 	q->to.command_line = command_line(args);
 	q->run.name = xstrdup(o->name		    ? o->name
@@ -199,8 +199,9 @@ static int resume(struct session *s, const text_list *operands, struct error *er
 {
 	struct query_recording *q = &s->recording;
 	int64_t id;
-	if (query_display_check(&s->o->display, err))
+	if (check_consent(s->o, err) || query_display_check(&s->o->display, err))
 		return -1;
+	q->transaction = consent(s->o);
 	if (operands->count > 2)
 		return error_set(err, EXIT_USAGE, "query resume: a run, and perhaps a database");
 	if (operands->count == 2)
@@ -218,7 +219,7 @@ static int finish(struct session *s, int failed, struct error *err)
 	struct query_recording *q = &s->recording;
 	struct error late = ERROR_INIT, restoring = ERROR_INIT;
 	int code = EXIT_DONE;
-	if (query_recording_stop(q, !failed && !q->given_up, &restoring))
+	if (query_recording_stop(q, !failed && !q->given_up && !q->broken, &restoring))
 		cmd_fail(&restoring);
 	int failed_late = query_recording_end(q, failed, err, &late);
 	if (!failed_late && q->run.id && (q->stored || !failed)) {
@@ -226,6 +227,10 @@ static int finish(struct session *s, int failed, struct error *err)
 		SCOPED(loaded_run_release) struct loaded_run l = { 0 };
 		failed_late = run_load(&l, q->to.lab, q->run.id, &how, &late) ||
 			      query_print(q->to.lab, &l, &s->o->display, s->quiet, &late);
+		/* who asks for fewer than the protocol needs has what was asked for */
+		bool few = l.queries.planned < TTP_LEAST_EXECUTIONS && l.ttp.executions_kept;
+		if (!failed_late && l.ttp.executions && !l.ttp.at_kept && !few)
+			code = EXIT_NOT_KNOWN;
 	}
 	if (failed_late)
 		code = cmd_fail(&late);
@@ -237,15 +242,21 @@ static int finish(struct session *s, int failed, struct error *err)
 				       : "interrupted before anything was measured");
 		if ((err->code == EXIT_INTERRUPTED || err->code == EXIT_SUBJECT) && kept &&
 		    !s->o->no_lab)
-			error_hint(err, "'tare query resume %" PRId64 "' goes on with it",
-				   q->run.id);
+			error_hint(err, "'tare query resume%s %" PRId64 "' goes on with it",
+				   query_consent_options(q->transaction), q->run.id);
 		code = cmd_fail(err);
-	} else if (q->given_up) {
-		fprintf(stderr,
-			"tare: %zu Q@C%s given up, as the plan changed again and again\n"
-			"      'tare query resume %" PRId64 "' tries again\n",
-			q->given_up, q->given_up == 1 ? " was" : "s were", q->run.id);
-		code = EXIT_CHECK;
+	} else if (q->given_up || q->broken) {
+		if (q->given_up)
+			fprintf(stderr,
+				"tare: %zu Q@C%s given up, as the plan changed again and again\n",
+				q->given_up, q->given_up == 1 ? " was" : "s were");
+		if (q->broken && q->stored)
+			fprintf(stderr, "tare: %zu of the Q@Cs failed; the others were executed\n",
+				q->broken);
+		if (!s->o->no_lab)
+			fprintf(stderr, "      'tare query resume%s %" PRId64 "' tries again\n",
+				query_consent_options(q->transaction), q->run.id);
+		code = q->broken ? EXIT_SUBJECT : EXIT_CHECK;
 	}
 	return code;
 }
@@ -255,14 +266,19 @@ static int run_session(void *options, const struct cmd_args *args, struct error 
 	struct record_options *o = options;
 	struct session s = { .o = o,
 			     .quiet = o->quiet || query_to_stdout(&o->display),
-			     .recording = { .no_ledger = o->no_ledger,
+			     .recording = { .to.notice = cmd_notice,
+					    .no_ledger = o->no_ledger,
 					    .back_off_ns = o->back_off_ns,
 					    .context = &s,
 					    .progress = on_progress,
-					    .backed_off = on_backed_off } };
+					    .backed_off = on_backed_off,
+					    .gave_up = on_gave_up } };
 	interrupt_watch();
 	int failed = o->resume ? resume(&s, &args->operands, err) : begin(&s, args, err);
 	if (!failed) {
+		const char *caution = dbms_caution(s.recording.rig.dbms);
+		if (caution)
+			fprintf(stderr, "tare: %s\n", caution);
 		text_display(s.recording.run.name, s.label, sizeof s.label);
 		progress_init(&s.progress, s.label, !s.quiet);
 		failed = query_recording_run(&s.recording, err);
@@ -278,6 +294,10 @@ static int run_session(void *options, const struct cmd_args *args, struct error 
 static void common_specs(spec_list *specs, struct record_options *o)
 {
 	const struct option_spec list[] = {
+		{ 0, "allow-writes", OPTION_FLAG, &o->writes, NULL,
+		  "execute statements that change data, and roll each back" },
+		{ 0, "commit", OPTION_FLAG, &o->commit, NULL,
+		  "with --allow-writes: keep what each execution writes" },
 		{ 'q', "quiet", OPTION_FLAG, &o->quiet, NULL, "no report, no progress" },
 		{ 0, "no-ledger", OPTION_FLAG, &o->no_ledger, NULL, "do not keep the ledger",
 		  .rare = true },
@@ -305,8 +325,6 @@ static void record_specs(spec_list *specs, struct record_options *o)
 		{ 0, "force", OPTION_FLAG, &o->force, NULL, "drop tables that are there already" },
 		{ 0, "reuse", OPTION_FLAG, &o->reuse, NULL,
 		  "use tables that are there, with all their rows" },
-		{ 0, "allow-writes", OPTION_FLAG, &o->writes, NULL,
-		  "execute statements that change data, too" },
 		{ 0, "scale", OPTION_TEXT, &o->scale_text, "SCALE",
 		  "of tpch: 1 is 6 million rows of lineitem (default: 0.01)" },
 		{ 0, "scenario", OPTION_CHOICE, &o->scenario, "exhaustive|onepass",
@@ -356,7 +374,8 @@ int query_resume(struct lab_access *lab, int argc, char **argv)
 	int code = cmd_run(
 		"tare query resume [OPTIONS] [RUN] [DATABASE]",
 		"Goes on with a run that was interrupted, killed or paused (default: the newest):\n"
-		"what is stored is not executed again. DATABASE where it needs a password.\n",
+		"what is stored is not executed again. DATABASE where it needs a password.\n"
+		"A run that writes needs --allow-writes, and --commit, again.\n",
 		specs.items, argc, argv, run_session, &o);
 	return code;
 }

@@ -78,8 +78,9 @@ static struct query_style style_of(const struct query_display *d)
 void query_put(const struct loaded_run *l, enum run_form_as as, bool executions,
 	       const struct query_display *d, struct strbuf *out)
 {
-	const struct query_view v = loaded_queries(l);
+	struct query_view v = loaded_queries(l);
 	const struct query_style style = style_of(d);
+	v.others = d->others;
 	if (as == RUN_TEXT) {
 		query_text(&v, &style, out);
 	} else if (as == RUN_JSON) {
@@ -107,9 +108,8 @@ static bool is_called(const struct query_run *q, uint32_t query, const char *nam
 	return false;
 }
 
-/* "3" or "join" is the query at its largest cardinality, "join@20000" at that one. */
-static int find_at(const struct query_run *q, const char *text, const struct query_at **at,
-		   struct error *err)
+int query_find_at(const struct query_run *q, const char *text, const struct query_at **at,
+		  struct error *err)
 {
 	const char *sign = strrchr(text, '@');
 	long cardinality = 0;
@@ -135,7 +135,7 @@ static int print_ledger(struct lab *lab, const struct loaded_run *l, const struc
 	const struct query_at *at;
 	execution_list list = { 0 };
 	struct strbuf out = { 0 };
-	if (find_at(&l->queries, d->ledger, &at, err) ||
+	if (query_find_at(&l->queries, d->ledger, &at, err) ||
 	    lab_get_query_ledger(lab, l->run.id, at->query, at->cardinality, &list, err))
 		return -1;
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
@@ -184,11 +184,23 @@ int query_print(struct lab *lab, const struct loaded_run *l, const struct query_
 	if (d->ledger)
 		return print_ledger(lab, l, d, err);
 	int failed = 0;
+	SCOPED(strbuf_release) struct strbuf others = { 0 };
+	struct query_display named = *d;
+	if (!l->ttp.at_kept && l->run.id && !l->queries.imported) {
+		/* who was in the way; what is not stored cannot be told */
+		SCOPED(query_executions_release) struct query_executions x = { 0 };
+		struct error ignored = ERROR_INIT;
+		if (!query_executions_load(lab, l, NULL, &x, &ignored)) {
+			const struct run_view view = query_executions_view(&x);
+			put_query_others(&view, &others);
+			named.others = strbuf_text(&others);
+		}
+	}
 	for (size_t i = 0; i < sizeof all / sizeof *all && !failed; i++) {
 		struct strbuf out = { 0 };
 		if (!all[i].path)
 			continue;
-		query_put(l, all[i].as, all[i].executions, d, &out);
+		query_put(l, all[i].as, all[i].executions, &named, &out);
 		failed = file_write(all[i].path, strbuf_text(&out), out.length, err);
 		strbuf_release(&out);
 	}

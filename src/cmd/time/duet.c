@@ -82,6 +82,10 @@ static int check(const struct duet_options *d, const struct time_options *o,
 		return error_set(err, EXIT_USAGE, "duet: --period wants 50us to 100ms");
 	if (d->turn_ns < 1000000)
 		return error_set(err, EXIT_USAGE, "duet: --turn wants 1ms or more");
+	const struct duet asked = { .way = (enum duet_way)(d->way - 1) };
+	if (d->way && d->measure &&
+	    duet_check_measure(&asked, (enum duet_measure)(d->measure - 1), err))
+		return -1;
 	if (o->sched && d->way != 1 + DUET_WHOLE)
 		return error_set(err, EXIT_USAGE,
 				 "duet: --sched fifo and rr do not take turns; give --how whole");
@@ -123,7 +127,7 @@ static int put(const loaded_list *list, enum run_form_as as, bool brief, const c
 	return file_write(path, strbuf_text(&out), out.length, err);
 }
 
-/* Reads the run back and shows it, as `tare show` would. */
+/* Reads the run back and shows it, as `tare show` would, but by the measure that was asked for. */
 static int conclude(struct session *s, struct duet_recording *r, struct error *err)
 {
 	const struct time_options *o = s->o;
@@ -132,6 +136,10 @@ static int conclude(struct session *s, struct duet_recording *r, struct error *e
 		return EXIT_DONE;
 	if (loaded_add(&list, r->to.lab, r->run.id, NULL, err))
 		return -1;
+	/* the run does not store by what it was asked to be compared */
+	struct loaded_run *l = &list.items[0];
+	duet_result_release(&l->duet_result);
+	duet_judge(&l->duet, r->measure, &l->duet_result);
 	const struct {
 		const char *path;
 		enum run_form_as as;
@@ -159,6 +167,7 @@ static int conclude(struct session *s, struct duet_recording *r, struct error *e
 static int record(struct session *s, struct duet_recording *r, struct error *err)
 {
 	const struct time_options *o = s->o;
+	r->to.notice = cmd_notice;
 	if (recorder_open(&r->to, o->lab, o->no_lab ? RECORD_IN_MEMORY : RECORD_IN_LAB, err))
 		return -1;
 	progress_init(&s->progress, "duet", !s->silent && o->style != STYLE_BASIC);
@@ -246,7 +255,8 @@ int cmd_duet(struct lab_access *lab, int argc, char **argv)
 		  "exit 1 if slower, as 1%; 5 if not known yet" },
 		{ 0, "how", OPTION_CHOICE, &d.way, "auto|scheduler|freezer|whole",
 		  "how they take turns (default: by what they do)" },
-		{ 0, "measure", OPTION_CHOICE, &d.measure, "best|pt_net|pt_exec|turn|et",
+		{ 0, "measure", OPTION_CHOICE, &d.measure,
+		  "best|pt_net|pt_exec|turn|et|instructions|cycles",
 		  "what is compared (default: the best)", .rare = true },
 		{ 0, "cpu", OPTION_TEXT, &o.cpus, "LIST", "share one of these CPUs, or all" },
 		{ 0, "period", OPTION_DURATION, &d.period_ns, "TIME",

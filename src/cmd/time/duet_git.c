@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/guard.h"
 #include "base/interrupt.h"
+#include "base/invoker.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "cmd/time/duet.h"
@@ -18,6 +20,7 @@
 
 struct revisions {
 	char folder[64];       /* of everything */
+	int guarded;	       /* the folder, for guard_release() */
 	char tree[2][96];      /* the worktrees */
 	char *name[2], *id[2]; /* as given; the commit's short id */
 	bool made[2];
@@ -38,7 +41,8 @@ static int run_as_user(struct revisions *r, const char *directory, char *const *
 
 static char *read_log(const struct revisions *r)
 {
-	char *text = file_read(r->log);
+	size_t length;
+	char *text = invoker_read(r->log, &length);
 	return text ? text : xstrdup("");
 }
 
@@ -89,6 +93,18 @@ static char *quote(const char *text)
 	return strbuf_detach(&out);
 }
 
+/* Of a commit's short id and its whole one, a line each: the short one, longer if it has digits
+ * only, because a side is called by it, and a name is not a number. */
+static char *short_id(const char *ids)
+{
+	size_t length = strcspn(ids, "\n");
+	const char *whole = ids + length + (ids[length] == '\n');
+	size_t digits = strspn(whole, "0123456789");
+	size_t most = strcspn(whole, "\n");
+	length = digits < length ? length : digits + 1;
+	return xstrndup(whole, length < most ? length : most);
+}
+
 /* "main..topic", "main...topic" (from where they parted), "main" or "main.." (up to HEAD). */
 static int name_revisions(struct revisions *r, const char *text, struct error *err)
 {
@@ -102,17 +118,17 @@ static int name_revisions(struct revisions *r, const char *text, struct error *e
 			return error_set(err, EXIT_USAGE, "duet: --git wants BASE..HEAD, not '%s'",
 					 DISPLAYED(text, 100));
 		FREED char *name = quote(r->name[i]), *other = quote(r->name[1]);
-		FREED char *command =
-			i == 0 && from_base
-				? xprintf("git rev-parse --short \"$(git merge-base %s %s)\"", name,
-					  other)
-				: xprintf("git rev-parse --short --verify %s'^{commit}'", name);
+		FREED char *find = i == 0 && from_base
+					   ? xprintf("git merge-base %s %s", name, other)
+					   : xprintf("git rev-parse --verify %s'^{commit}'", name);
+		FREED char *command = xprintf(
+			"c=$(%s) && git rev-parse --short \"$c\" && git rev-parse \"$c\"", find);
 		if (run_shell(r, NULL, command, "git rev-parse", err)) {
 			err->code = EXIT_USAGE;
 			return error_hint(err, "--git takes two revisions of the repository here");
 		}
-		r->id[i] = read_log(r);
-		r->id[i][strcspn(r->id[i], "\n")] = '\0';
+		FREED char *ids = read_log(r);
+		r->id[i] = short_id(ids);
 	}
 	return 0;
 }
@@ -148,26 +164,24 @@ static void clean_up(struct revisions *r)
 		free(r->name[i]);
 		free(r->id[i]);
 	}
-	if (*r->folder) {
+	AS_USER(as);
+	if (*r->folder && invoker_begin(&as, NULL) == 0) {
 		unlink(r->log);
 		rmdir(r->folder);
 	}
+	user_end(&as);
+	guard_release(r->guarded);
 	launcher_free(r->launcher);
 }
 
 static int open_folder(struct revisions *r, struct error *err)
 {
-	struct invoker user;
 	const struct launch launch = { .iteration = -1 };
-	invoker_get(&user);
 	snprintf(r->folder, sizeof r->folder, "/tmp/tare-duet-XXXXXX");
-	if (!mkdtemp(r->folder)) {
+	if (!guard_make_folder(r->folder, &r->guarded)) {
 		*r->folder = '\0';
 		return error_errno(err, EXIT_ENVIRONMENT, "duet: cannot make a folder in /tmp");
 	}
-	/* of mode 0700, so that nobody else can have put a link there before */
-	if (user.present && chown(r->folder, user.uid, user.gid))
-		return error_errno(err, EXIT_ENVIRONMENT, "duet: cannot hand over %s", r->folder);
 	snprintf(r->log, sizeof r->log, "%s/log", r->folder);
 	return launcher_new(&r->launcher, &launch, err);
 }

@@ -9,8 +9,11 @@
 #include "base/clock.h"
 #include "base/cpus.h"
 #include "base/file.h"
+#include "base/invoker.h"
 #include "base/text.h"
 #include "cmd/time/plan.h"
+#include "cmd/view.h"
+#include "collect/machine/cpus.h"
 #include "lab/lab.h"
 #include "report/core/json.h"
 
@@ -236,7 +239,10 @@ static int make_launch(const struct time_options *o, struct time_plan *p, struct
 	struct launch *l = &p->plan.launch;
 	*l = (struct launch){ .no_aslr = o->no_aslr, .as_root = o->as_root, .iteration = -1 };
 	if (o->input && strcmp(o->input, "null") != 0) {
-		if (access(o->input, R_OK))
+		AS_USER(as);
+		if (!o->as_root && invoker_begin(&as, err))
+			return -1;
+		if (faccessat(AT_FDCWD, o->input, R_OK, AT_EACCESS))
 			return error_set(err, EXIT_USAGE,
 					 "time: cannot read the input '%.200s': %s", o->input,
 					 strerror(errno));
@@ -248,13 +254,13 @@ static int make_launch(const struct time_options *o, struct time_plan *p, struct
 	if (o->show_output)
 		l->output = OUTPUT_INHERIT;
 	if (o->cpus) {
-		if (!cpus_parse(o->cpus, &p->cpus))
-			return error_set(err, EXIT_USAGE,
-					 "time: --cpu wants a list such as 0,2-3, not '%.40s'",
-					 o->cpus);
-		if (!cpus_usable(&p->cpus))
-			return error_set(err, EXIT_USAGE,
-					 "time: there is no CPU '%.40s' here to run on", o->cpus);
+		if (strcmp(o->cpus, "all") != 0 && !cpus_parse(o->cpus, &p->cpus))
+			return error_set(
+				err, EXIT_USAGE,
+				"time: --cpu wants a list such as 0,2-3, or all, not '%.40s'",
+				o->cpus);
+		if (cpus_choose_set(o->cpus, &p->cpus, err))
+			return -1;
 		l->cpus = &p->cpus;
 	}
 	if (o->sched && parse_sched(o->sched, l, err))
@@ -281,11 +287,14 @@ static int check_exports(const struct time_options *o, struct error *err)
 		char *folder = xstrdup(files[i]), *slash = strrchr(folder, '/');
 		const char *where = slash ? (slash == folder ? "/" : (*slash = '\0', folder)) : ".";
 		/* as the user who will own it */
-		invoker_begin();
+		AS_USER(as);
+		if (invoker_begin(&as, err)) {
+			free(folder);
+			return -1;
+		}
 		bool exists = faccessat(AT_FDCWD, files[i], F_OK, AT_EACCESS) == 0;
 		int failed = faccessat(AT_FDCWD, exists ? files[i] : where, W_OK, AT_EACCESS);
 		int reason = errno;
-		invoker_end();
 		free(folder);
 		if (failed)
 			return error_set(err, EXIT_USAGE, "cannot write %s: %s", shown,
@@ -322,6 +331,7 @@ int time_check_duet(const struct time_options *o, struct error *err)
 			      { o->trace, "trace" },
 			      { o->ledger, "ledger" },
 			      { o->baseline, "baseline" },
+			      { o->counters, "counters" },
 			      { o->order, "order" },
 			      { o->export_asciidoc, "export-asciidoc" },
 			      { o->export_orgmode, "export-orgmode" } };
@@ -356,6 +366,11 @@ static int check_options(const struct time_options *o, struct error *err)
 		return error_set(err, EXIT_USAGE,
 				 "time: --no-ledger and --%s contradict each other",
 				 o->ledger ? "ledger" : "trace");
+	if (o->counters && !strcmp(o->counters, "none") &&
+	    emp_is_count(compared_measures[o->measure]))
+		return error_set(err, EXIT_USAGE,
+				 "time: --measure %s and --counters none contradict each other",
+				 compared_words[o->measure]);
 	if (o->no_lab && o->trace)
 		return error_set(err, EXIT_USAGE, "time: --trace needs a lab to be kept in");
 	if ((o->quiet || o->emp) && geteuid() != 0 && !getenv("TARE_QUIET_ROOT")) {
@@ -398,9 +413,21 @@ int time_plan_make(const struct time_options *o, const text_list *operands, stru
 		plan->max_runs = 10000;
 	plan->min_time_ns = o->min_time_ns;
 	plan->precision = o->precision > 0 ? o->precision : 0;
+	/* in the order of COMPARED_MEASURES; steady is fitted only at the end, and counts are
+	 * not what a run is long enough for */
+	static const unsigned judged_by[] = { PLAN_BY_BEST,
+					      PLAN_BY_ET,
+					      (unsigned)PLAN_BY_GRADE + GRADE_NET,
+					      (unsigned)PLAN_BY_GRADE + GRADE_EXEC,
+					      (unsigned)PLAN_BY_GRADE + GRADE_TICK,
+					      (unsigned)PLAN_BY_GRADE + GRADE_NET,
+					      PLAN_BY_BEST,
+					      PLAN_BY_BEST };
+	plan->judged_by = judged_by[o->measure];
 	plan->order = (enum order)o->order;
 	plan->seed = (uint64_t)o->seed;
 	plan->pad_environment = !o->no_padding;
+	plan->through_shell = out->shell.count;
 	plan->execute = (struct execute_options){ .time_limit_ns = o->time_limit_ns,
 						  .orphans = (enum orphans)o->orphans,
 						  .grace_ns = o->grace_ns };
@@ -472,6 +499,7 @@ char *time_conditions(const struct time_options *o, const struct time_plan *p,
 	json_object_set_new(all, "expected_codes", codes);
 	json_object_set_new(all, "keep_outliers", json_boolean(o->keep_outliers));
 	json_object_set_new(all, "cutoffs", json_boolean(!o->no_cutoffs));
+	set_text(all, "measure", compared_words[o->measure]);
 	if (o->emp)
 		json_object_set_new(all, "emp", json_sprintf("v%d", o->emp));
 	if (o->quiet || o->emp)
@@ -479,6 +507,7 @@ char *time_conditions(const struct time_options *o, const struct time_plan *p,
 	json_object_set_new(all, "time_limit_ns", json_integer((json_int_t)o->time_limit_ns));
 	json_object_set_new(all, "ledger", json_boolean(!o->no_ledger));
 	json_object_set_new(all, "speed", json_boolean(!o->no_speed));
+	set_text(all, "counters", o->counters);
 	json_object_set_new(all, "trace", json_boolean(o->trace));
 	json_object_set_new(all, "orphans", json_string(orphans[o->orphans]));
 	json_object_set_new(all, "aslr", json_boolean(!o->no_aslr));

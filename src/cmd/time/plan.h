@@ -12,6 +12,7 @@ struct time_options {
 	text_list prepare, conclude, names, outputs, scans, lists;
 	bool no_shell, show_output, keep_outliers, no_aslr, no_padding, as_root, no_lab, json;
 	bool no_speed;
+	const char *counters;	       /* NULL: the usual ones; "none"; or a list */
 	bool ledger, no_ledger, trace; /* ledger: it must be kept, and is shown in full */
 	bool quiet, no_cutoffs;
 	bool duet;	    /* compare the commands as `tare duet` does */

@@ -64,6 +64,11 @@ static int on_ended(void *context, const struct run *run, struct error *err)
 		      s->done.count > 1 ? TIME_NOT_SEEN_SAID | TIME_LEDGER_SAID : 0, &s->style,
 		      &out);
 	bool lacks = false;
+	if (s->o->counters) {
+		SCOPED(strbuf_release) struct strbuf counters = { 0 };
+		if (time_counters(&views[s->done.count - 1], views, &s->style, &counters))
+			strbuf_printf(&out, "\n%s", strbuf_text(&counters));
+	}
 	if (s->o->ledger) {
 		SCOPED(strbuf_release) struct strbuf ledger = { 0 };
 		lacks = !time_ledger(&views[s->done.count - 1], LEDGER_OF_KEPT, &s->style, &ledger);
@@ -98,7 +103,7 @@ static int write_exports(const struct session *s, const struct run_view *views, 
 		if (exports[i].format == TABLE_JSON)
 			time_json(views, s->done.count, s->reference, &out);
 		else if (exports[i].format == TABLE_CSV)
-			time_csv(views, s->done.count, &out);
+			time_csv(views, s->done.count, s->reference, &out);
 		else
 			time_markup(views, s->done.count, s->reference, &s->style,
 				    exports[i].format, &out);
@@ -112,23 +117,34 @@ static int judge_slower(struct session *s, struct error *err)
 {
 	SCOPED(loaded_release) loaded_list base = { 0 };
 	const struct loaded_run *against = s->done.items;
+	const struct load_options with_ledgers = { .detail = LAB_PROCESSES,
+						   .measure = compared_words[s->o->measure] };
+	enum emp_measure measure = compared_measures[s->o->measure];
+	SCOPED(strbuf_release) struct strbuf why = { 0 };
 	size_t first = 1;
 	int verdict = 0;
 	if (s->baseline) {
-		if (loaded_add(&base, s->recording.to.lab, s->baseline, NULL, err))
+		if (loaded_add(&base, s->recording.to.lab, s->baseline, &with_ledgers, err))
 			return -1;
 		against = base.items;
 		first = 0;
 	}
+	if (measure == EMP_MEASURES) {
+		struct emp_choice choice;
+		loaded_choose(base.items, base.count, s->done.items, s->done.count, measure,
+			      &choice, &why);
+		measure = choice.measure;
+	}
 	for (size_t i = first; i < s->done.count && verdict >= 0; i++) {
 		struct run_comparison c;
-		if (loaded_compare(against, &s->done.items[i], compared_measures[s->o->measure], &c,
-				   err)) {
+		if (loaded_compare(against, &s->done.items[i], measure, &c, err)) {
 			verdict = -1;
 			break;
 		}
 		SCOPED(strbuf_release) struct strbuf words = { 0 };
 		put_comparison(against, &s->done.items[i], &c, &words);
+		if (i + 1 == s->done.count)
+			put_comparison_why(measure, strbuf_text(&why), &words);
 		if (s->baseline && !s->silent)
 			printf("%s", strbuf_text(&words));
 		if (s->o->slower >= 0 && cmd_judge_slower(&c, s->o->slower)) {
@@ -165,6 +181,7 @@ static int measure(struct session *s, struct error *err)
 {
 	const struct time_options *o = s->o;
 	struct time_recording *t = &s->recording;
+	t->to.notice = cmd_notice;
 	if (recorder_open(&t->to, o->lab, o->no_lab ? RECORD_IN_MEMORY : RECORD_IN_LAB, err) ||
 	    (o->baseline &&
 	     run_find(t->to.lab, o->baseline, LAB_OF(SUBJECT_COMMAND), &s->baseline, err)) ||
@@ -176,6 +193,12 @@ static int measure(struct session *s, struct error *err)
 	return failed;
 }
 
+/* What runs are to be compared by, if that is a count. */
+static const char *counted_word(const struct time_options *o)
+{
+	return emp_is_count(compared_measures[o->measure]) ? compared_words[o->measure] : NULL;
+}
+
 static int run_session(void *options, const struct cmd_args *args, struct error *err)
 {
 	struct time_options *o = options;
@@ -184,6 +207,9 @@ static int run_session(void *options, const struct cmd_args *args, struct error 
 		struct duet_options d;
 		duet_options_init(&d);
 		d.pairs = o->runs ? o->runs : o->max_runs;
+		const enum emp_measure by = compared_measures[o->measure];
+		if (emp_is_count(by))
+			d.measure = by == EMP_CYCLES ? 1 + DUET_CYCLES : 1 + DUET_INSTRUCTIONS;
 		return time_check_duet(o, err) ? -1 : duet_session(o, &d, args, err);
 	}
 	if (time_apply_emp(o, err) || time_plan_make(o, &args->operands, &p, err)) {
@@ -206,6 +232,8 @@ static int run_session(void *options, const struct cmd_args *args, struct error 
 					 .backend = wanted[o->backend],
 					 .no_ledger = o->no_ledger,
 					 .no_speed = o->no_speed,
+					 .counters = o->counters,
+					 .counted = counted_word(o),
 					 .must_have_ledger = o->ledger || o->trace,
 					 .trace = o->trace,
 					 .make_quiet = o->quiet || o->emp,
@@ -262,7 +290,7 @@ int cmd_time(struct lab_access *lab, int argc, char **argv)
 		{ 'M', "max-runs", OPTION_INTEGER, &o.max_runs, "NUM", "at most NUM", .min = 1,
 		  .rare = true },
 		{ 0, "precision", OPTION_FRACTION, &o.precision, "SHARE",
-		  "until the 95% interval is within ±SHARE, as 0.2%" },
+		  "until the mean of all is known to ±SHARE, as 0.2%" },
 		{ 's', "setup", OPTION_TEXT, &o.setup, "CMD",
 		  "before the executions of each command", .rare = true },
 		{ 'p', "prepare", OPTION_TEXTS, &o.prepare, "CMD", "before each execution" },
@@ -309,7 +337,7 @@ int cmd_time(struct lab_access *lab, int argc, char **argv)
 		  "quieten the machine meanwhile (as root)" },
 		{ 0, "emp", OPTION_CHOICE, &o.emp, "none|v1|v2|v3|v4|v5|v6",
 		  "by this version of EMP (as root)", .rare = true },
-		{ 0, "cpu", OPTION_TEXT, &o.cpus, "LIST", "pin to these CPUs" },
+		{ 0, "cpu", OPTION_TEXT, &o.cpus, "LIST", "pin to these CPUs, as 0,2-3 or all" },
 		{ 0, "nice", OPTION_INTEGER, &o.nice_level, "NUM", "nice level", .min = -20,
 		  .max = 19, .rare = true },
 		{ 0, "sched", OPTION_TEXT, &o.sched, "CLASS",
@@ -325,6 +353,8 @@ int cmd_time(struct lab_access *lab, int argc, char **argv)
 		{ 0, "no-ledger", OPTION_FLAG, &o.no_ledger, NULL, "do not keep a ledger" },
 		{ 0, "no-speed", OPTION_FLAG, &o.no_speed, NULL,
 		  "do not watch the speed of the CPUs" },
+		{ 0, "counters", OPTION_TEXT, &o.counters, "LIST",
+		  "events to count, as cycles,branch-misses:u; or none" },
 		{ 0, "trace", OPTION_FLAG, &o.trace, NULL, "keep every event, for 'tare export'" },
 		{ 0, "keep-outliers", OPTION_FLAG, &o.keep_outliers, NULL, "do not apply rule (II)",
 		  .rare = true },
@@ -332,11 +362,12 @@ int cmd_time(struct lab_access *lab, int argc, char **argv)
 		  .rare = true },
 		{ 0, "baseline", OPTION_TEXT, &o.baseline, "RUN", "compare with a stored run" },
 		{ 0, "measure", OPTION_CHOICE, &o.measure, COMPARED_MEASURES,
-		  "what those two compare (default: the best PT)", .rare = true },
+		  "what to judge by (default: ET if one sleeps or does I/O, or else the best PT)",
+		  .rare = true },
 		{ 0, "fail-if-slower", OPTION_FRACTION, &o.slower, "SHARE",
 		  "exit with 1 if slower, as 2%" },
 		{ 'u', "time-unit", OPTION_CHOICE, &o.unit, TIME_UNIT_CHOICES, "unit of the times",
-		  .rare = true },
+		  .also = TIME_UNIT_SHORT, .rare = true },
 		{ 0, "style", OPTION_CHOICE, &o.style, "auto|basic|full|nocolor|color|none",
 		  "output style", .rare = true },
 		{ 0, "json", OPTION_FLAG, &o.json, NULL, "JSON on standard output, nothing else" },

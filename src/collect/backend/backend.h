@@ -34,6 +34,7 @@ struct backend_ops {
 	void (*members)(void *state, pid_list *pids);
 	void (*reaped)(void *state, pid_t pid, const struct rusage *usage);
 	uint64_t (*used_ns)(void *state);
+	const char *(*title)(const void *state, pid_t pid);
 	void (*finish)(void *state, const struct totals *base, struct image *exits,
 		       struct totals *totals, uint64_t *lost);
 };

@@ -18,6 +18,8 @@
 #include "collect/ledger/ledger.h"
 #include "tasks.skel.h"
 
+_Static_assert(sizeof(struct title_record) < sizeof(struct task_record),
+	       "the ring tells them apart by their size");
 _Static_assert(TASKS_CUMULATIVE == TASK_CUMULATIVE, "the kernel side sums other measures");
 
 #define END_PATIENCE_NS 20000000u
@@ -26,6 +28,7 @@ struct bpf_state {
 	struct tasks_bpf *skel;
 	struct ring_buffer *ring;
 	struct image exits;
+	ARRAY(struct title_record) titles;
 	struct ledger_keeper *keeper; /* NULL: no ledger is kept */
 	bool running;		      /* the subject was there before */
 	int members;		      /* of the map, made before it was loaded; -1: it was not */
@@ -34,7 +37,9 @@ struct bpf_state {
 static int on_exit_record(void *context, void *data, size_t size)
 {
 	struct bpf_state *s = context;
-	if (size >= sizeof(struct task_record))
+	if (size == sizeof(struct title_record))
+		array_push(&s->titles, *(const struct title_record *)data);
+	else if (size >= sizeof(struct task_record))
 		memcpy(image_add(&s->exits), data, sizeof(struct task_record));
 	return 0;
 }
@@ -82,7 +87,7 @@ static int load(struct bpf_state *s, struct error *err)
 	int failed = tasks_bpf__load(s->skel);
 	if (failed)
 		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
-				 strerror(-failed));
+				 kernel_refusal(-failed));
 	failed = tasks_bpf__attach(s->skel);
 	if (failed)
 		return error_set(err, EXIT_ENVIRONMENT, "cannot attach the BPF programs: %s",
@@ -105,6 +110,7 @@ static void bpf_close(void *state)
 	ledger_keeper_close(s->keeper);
 	tasks_bpf__destroy(s->skel);
 	image_release(&s->exits);
+	array_release(&s->titles);
 	free(s);
 }
 
@@ -160,7 +166,7 @@ static bool has_members(const struct bpf_state *s)
 static void reset(struct bpf_state *s)
 {
 	ring_buffer__consume(s->ring);
-	s->exits.count = 0;
+	s->exits.count = s->titles.count = 0;
 	if (has_members(s)) {
 		kernel_empty_map(bpf_map__fd(s->skel->maps.members));
 		__atomic_store_n(&s->skel->bss->live_members, 0, __ATOMIC_SEQ_CST);
@@ -256,6 +262,11 @@ static uint64_t bpf_root_end_ns(void *state)
 	}
 }
 
+static int by_pid(const void *a, const void *b)
+{
+	return ORDER(*(const pid_t *)a, *(const pid_t *)b);
+}
+
 static void bpf_members(void *state, pid_list *pids)
 {
 	struct bpf_state *s = state;
@@ -269,6 +280,13 @@ static void bpf_members(void *state, pid_list *pids)
 			array_push(pids, (pid_t)m.tgid);
 		previous = &key;
 	}
+	/* when one ends meanwhile, the walk may begin again and meet others twice */
+	array_sort(pids, by_pid);
+	size_t kept = 0;
+	for (size_t i = 0; i < pids->count; i++)
+		if (kept == 0 || pids->items[i] != pids->items[kept - 1])
+			pids->items[kept++] = pids->items[i];
+	pids->count = kept;
 }
 
 /* What the tasks of the tree that are alive have used. */
@@ -322,6 +340,15 @@ static void bpf_finish(void *state, const struct totals *base, struct image *exi
 	*exits = s->exits;
 	s->exits = had;
 	s->exits.count = 0;
+}
+
+static const char *bpf_title(const void *state, pid_t pid)
+{
+	const struct bpf_state *s = state;
+	for (size_t i = s->titles.count; i--;)
+		if (s->titles.items[i].tgid == pid)
+			return s->titles.items[i].text;
+	return NULL;
 }
 
 /* Has a child, as the subject, measure what the programs cost. */
@@ -410,5 +437,6 @@ const struct backend_ops bpf_backend = {
 	.root_end_ns = bpf_root_end_ns,
 	.members = bpf_members,
 	.used_ns = bpf_used_ns,
+	.title = bpf_title,
 	.finish = bpf_finish,
 };

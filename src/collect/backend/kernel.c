@@ -44,11 +44,18 @@ void kernel_btf_release(struct btf **btf)
 	btf__free(*btf);
 }
 
+const char *kernel_refusal(int number)
+{
+	FREED char *mode = file_read_line("/sys/kernel/security/lockdown");
+	return mode && strstr(mode, "[confidentiality]") ? "it is locked down for confidentiality"
+							 : strerror(number);
+}
+
 int kernel_refused(const char *deed, const char *programs, int number, struct error *err)
 {
 	if (number != EPERM && number != EACCES)
 		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF %s: %s",
-				 programs, strerror(number));
+				 programs, kernel_refusal(number));
 	error_set(err, EXIT_ENVIRONMENT, "not permitted to watch %s", deed);
 	return error_hint(err, "run it as root, or with CAP_BPF and CAP_PERFMON");
 }

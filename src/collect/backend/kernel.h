@@ -20,6 +20,9 @@ void kernel_quiet(void);
 struct btf *kernel_btf(struct error *err);
 void kernel_btf_release(struct btf **btf); /* for SCOPED() */
 
+/* Why the kernel refused programs with this errno. */
+const char *kernel_refusal(int number);
+
 /* Sets the error that the kernel refused programs ("program of a watch") or, without privileges,
  * that this user may not watch `deed`. */
 int kernel_refused(const char *deed, const char *programs, int number, struct error *err);

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "collect/backend/backend.h"
+#include "collect/backend/ended.h"
 #include "collect/backend/procfs.h"
 #include "collect/backend/tree.h"
 
@@ -17,7 +18,8 @@ struct plain {
 	struct tree tree;
 	uint64_t armed_ns; /* 0: not armed */
 	struct totals reaped;
-	struct image exits; /* of the root alone */
+	struct image exits; /* of the root alone, and one for all that a maker made */
+	struct ended ended;
 };
 
 static int plain_open(void **state, struct error *err)
@@ -39,6 +41,7 @@ static void plain_close(void *state)
 	procfs_close(p->proc);
 	tree_release(&p->tree);
 	image_release(&p->exits);
+	ended_release(&p->ended);
 	free(p);
 }
 
@@ -65,6 +68,7 @@ static void plain_arm(void *state)
 {
 	struct plain *p = state;
 	tree_arm(&p->tree, p->proc);
+	ended_release(&p->ended);
 	p->reaped = (struct totals){ 0 };
 	p->exits.count = 0;
 	p->armed_ns = clock_monotonic_ns();
@@ -75,6 +79,7 @@ static int plain_arm_running(void *state, const struct collector_running *who, s
 	(void)err;
 	struct plain *p = state;
 	tree_arm_running(&p->tree, p->proc, who);
+	ended_begin(&p->ended, who->maker);
 	return 0;
 }
 
@@ -152,6 +157,9 @@ static void plain_finish(void *state, const struct totals *base, struct image *e
 	for (size_t i = 0; i < alive.count; i++)
 		procfs_each_thread(p->proc, alive.items[i], PROCFS_ALL, add_living, &living);
 	totals_subtract(totals, base);
+	struct task_record sum;
+	if (ended_take(&p->ended, &sum))
+		*image_add(&p->exits) = sum;
 	struct image had = *exits;
 	*exits = p->exits;
 	p->exits = had;

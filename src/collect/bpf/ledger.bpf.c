@@ -121,6 +121,7 @@ int ledger_enlist(struct bpf_iter__task *ctx)
 	if (state == LEDGER_IO || state == LEDGER_FAULT)
 		begin_block(s, now);
 	s->state = state;
+	barrier_var(state); /* the compiler knows the range, older verifiers do not */
 	if (state < LEDGER_CAUSES)
 		control.in_state[state]++;
 	return 0;

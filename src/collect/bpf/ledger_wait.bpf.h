@@ -139,6 +139,14 @@ static __always_inline u32 cause_by_file(struct task_struct *t, u32 fd)
 	return kind == S_IFIFO ? LEDGER_PIPE : kind == S_IFSOCK ? LEDGER_SOCKET : LEDGER_SLEEP;
 }
 
+static __always_inline u32 class_of_call(u64 call)
+{
+	if (call >= LEDGER_CALLS)
+		return CALL_UNKNOWN;
+	barrier_var(call); /* so that the compiler leaves the mask, which older verifiers need */
+	return call_class[call & (LEDGER_CALLS - 1)];
+}
+
 /* Why a task sleeps, by the call it is in. Also notes that call. */
 static __always_inline u32 cause_by_call(struct ledger_slot *slot, struct task_struct *t, u32 state)
 {
@@ -167,10 +175,10 @@ static __always_inline u32 cause_by_call(struct ledger_slot *slot, struct task_s
 		slot->call = (u32)call;
 	if (blocked)
 		return LEDGER_IO;
-	u32 cause = call < LEDGER_CALLS ? call_class[call & (LEDGER_CALLS - 1)] : CALL_UNKNOWN;
+	u32 cause = class_of_call(call);
 	if (cause == CALL_AGAIN) {
 		slot->call = was;
-		cause = was < LEDGER_CALLS ? call_class[was & (LEDGER_CALLS - 1)] : CALL_UNKNOWN;
+		cause = class_of_call(was);
 	}
 	if (state & TASK_UNINTERRUPTIBLE && cause != LEDGER_CHILD)
 		return LEDGER_LOCK;

@@ -12,8 +12,6 @@ char LICENSE[] SEC("license") = "GPL";
 
 #define TP(name) SEC("tp_btf/" #name)
 
-extern unsigned long CONFIG_HZ __kconfig __weak;
-
 const volatile __u64 tick_functions[2] = {}; /* of the timer whose expiry is a tick */
 /* The per-CPU pointer to what an interrupt interrupted, less the address of the run queue. */
 const volatile __s64 regs_from_rq = 0;
@@ -155,9 +153,7 @@ static __always_inline int look(void *ctx, const struct looking *l, const struct
 		enum followed f = follow(ctx, half, l->cpu << 1 | l->which, t, r, &what, tick);
 		if (f == FOLLOWED_DUMPED) /* and is counted where it is read */
 			return 0;
-		if (f == FOLLOWED)
-			what.ip = 0;
-		else
+		if (f == FOLLOWED_NOT)
 			what.flags |= PROFILE_CUT;
 	}
 	count(half, &what, t);
@@ -168,8 +164,6 @@ TP(hrtimer_expire_entry)
 int BPF_PROG(profile_tick, struct hrtimer *timer)
 {
 	u64 function = (u64)timer->function;
-	if (!CONFIG_HZ) /* only so that tare is told */
-		return 0;
 	if (function != tick_functions[0] && function != tick_functions[1])
 		return 0;
 	struct looking l;

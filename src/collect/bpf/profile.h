@@ -9,15 +9,25 @@
 #include <linux/types.h>
 #endif
 
-#define PROFILE_SLOTS 8192     /* per CPU and half; a power of 2 */
-#define PROFILE_PROBES 16      /* slots tried before a sample is lost */
-#define PROFILE_WORDS 131072   /* of stacks, per CPU and half; a power of 2 */
-#define PROFILE_INDEX 4096     /* a power of 2 */
-#define PROFILE_STACK_MOST 512 /* words that a stack may need, with a margin */
-#define PROFILE_DEPTH 127      /* frames in the kernel, and in user space */
-#define PROFILE_SPANS 128      /* mappings of a process that the kernel side knows */
-#define PROFILE_DUMP_PAGES 9   /* including partial ones */
-#define PROFILE_DUMP_FEW 3     /* if the stack is known to be no larger */
+#define PROFILE_SLOTS 8192	/* per CPU and half; a power of 2 */
+#define PROFILE_PROBES 16	/* slots tried before a sample is lost */
+#define PROFILE_WORDS 131072	/* of stacks, per CPU and half; a power of 2 */
+#define PROFILE_INDEX 4096	/* a power of 2 */
+#define PROFILE_FULL 4		/* a part of the room: a beat more of the same fits, too */
+#define PROFILE_STACK_MOST 1536 /* words that a stack may need, with a margin */
+#define PROFILE_DEPTH 127	/* frames in the kernel */
+/* Frames in user space: as many as these are kept, the outermost ones in a ring. */
+#define PROFILE_INNER 1024
+#define PROFILE_OUTER 256 /* a power of 2 */
+#define PROFILE_USER (PROFILE_INNER + PROFILE_OUTER)
+/* So many are followed. The two loops are verified one by one. */
+#define PROFILE_CHUNK 128
+#define PROFILE_CHUNKS 64
+#define PROFILE_WALK (PROFILE_CHUNK * PROFILE_CHUNKS)
+#define PROFILE_SPANS 128     /* mappings of a process that the kernel side knows */
+#define PROFILE_DUMP_PAGES 9  /* including partial ones */
+#define PROFILE_DUMP_FEW 3    /* if the stack is known to be no larger */
+#define PROFILE_DUMP_MANY 257 /* if it is known to be larger, but no larger than this */
 #define PROFILE_PAGE 4096
 #define PROFILE_CPUS 4096
 
@@ -37,7 +47,7 @@ struct profile_identity {
 /* What was sampled, and how often. It fits a cache line, because at a tick everything is cold. */
 struct profile_slot {
 	struct profile_identity identity;
-	__u64 ip; /* 0 with a stack */
+	__u64 ip; /* the innermost */
 	__u32 tid;
 	__u32 stack;	/* index + 1 into the words; 0: none */
 	__u64 first_ns; /* CLOCK_MONOTONIC */
@@ -51,13 +61,21 @@ struct profile_slot {
 
 /* The words of a stack: hash, counts (PROFILE_COUNTS), then the addresses, innermost first. The
  * first `skip` of the kernel's belong to the sampling itself. Those of callers in user space are
- * reduced by 1. */
+ * reduced by 1. The innermost is of the sample that came first: samples share their callers, and
+ * each has its own address in its slot.
+ *
+ * user is the depth of the stack. Frame number i from PROFILE_INNER on is in the ring, so that the
+ * last ones are there, whatever the depth. */
+#define PROFILE_USER_WORD(i) \
+	((i) < PROFILE_INNER ? (i) : PROFILE_INNER + (((i)-PROFILE_INNER) & (PROFILE_OUTER - 1)))
 #define PROFILE_COUNTS(kernel, user, end, skip) \
 	((__u64)(kernel) | (__u64)(user) << 16 | (__u64)(end) << 32 | (__u64)(skip) << 48)
 
 struct profile_half {
 	__u32 used; /* slots */
 	__u32 words;
+	__u32 woken;   /* tare was told that it fills up */
+	__u32 hurried; /* tare was told of a deep stack that was copied */
 	__u64 user, kernel, others, lost;
 	__u64 irq_regs; /* where the CPU keeps an interrupt's saved registers; 0: not known yet */
 	__u64 css_set, cgroup;	     /* of the last new one; the next is usually the same */
@@ -73,6 +91,7 @@ struct profile_cpu {
 
 struct profile_words {
 	__u64 halves[2][PROFILE_WORDS];
+	__u64 page[PROFILE_PAGE / 8]; /* of the stack that is being walked */
 };
 
 /* A mapping of code with unwind rows. For each 4 KiB of the table's addresses, the page index has
@@ -92,7 +111,8 @@ struct profile_space {
 	struct profile_span spans[PROFILE_SPANS]; /* by address */
 };
 
-/* A sample whose stack tare unwinds itself, as long as the kernel side lacks the mappings. */
+/* A sample whose stack tare unwinds itself, as long as the kernel side lacks the mappings. A
+ * smaller record only wakes tare. */
 struct profile_dump {
 	struct profile_identity identity;
 	__u64 ip, sp, bp; /* of user space */

@@ -133,12 +133,34 @@ struct walk {
 	u32 signal;    /* it was a signal frame */
 	u32 where, at; /* where the addresses go */
 	u64 hash;
+	u64 row_ip, row_pc; /* of the row found last: recursion asks for the same one */
+	struct unwind_row row;
+	u64 page_begin; /* of what was copied of the stack */
+	u32 page_size;
 };
 #define NO_SPACE 0xffffffff
 
-static __always_inline bool read_word(u64 at, u64 *into)
+/* Reads from a copy of the page that the walk is in: one call of the helper for many frames. */
+static __always_inline bool read_word(struct walk *w, u64 at, u64 *into)
 {
-	return bpf_probe_read_user(into, sizeof *into, (void *)at) == 0;
+	u32 cpu = w->where >> 1;
+	struct profile_words *mine = bpf_map_lookup_elem(&words, &cpu);
+	if (!mine || at & 7)
+		return bpf_probe_read_user(into, sizeof *into, (void *)at) == 0;
+	if (at - w->page_begin >= w->page_size) {
+		/* what lies below the stack's end is not needed */
+		u64 page = at & ~(u64)(PROFILE_PAGE - 1);
+		u64 begin = w->sp > page && w->sp <= at ? w->sp & ~7ull : page;
+		u32 size = PROFILE_PAGE - (begin & (PROFILE_PAGE - 1));
+		w->page_begin = begin;
+		w->page_size = size;
+		if (bpf_probe_read_user(mine->page, size, (void *)begin) != 0) {
+			w->page_size = 0;
+			return false;
+		}
+	}
+	*into = mine->page[(at - w->page_begin) / 8 & (PROFILE_PAGE / 8 - 1)];
+	return true;
 }
 
 /* The rule for an address; false: none. */
@@ -190,17 +212,29 @@ static __always_inline bool find_row(struct walk *w, struct unwind_row *into, u6
 	return into->pc <= pc && (into->how & 15) != UNWIND_NONE;
 }
 
+#if defined(__TARGET_ARCH_arm64)
+#define CODE_BITS 0xffffffffffffull /* above them is a signature (pointer authentication) */
+#define OUTERMOST_BP(bp) ((bp) == 0)
+#else
+#define CODE_BITS (~0ull)
+#define OUTERMOST_BP(bp) false
+#endif
+
 static __always_inline int by_pointer(struct walk *w)
 {
 	u64 caller, bp;
-	if (w->bp < w->sp || w->bp - w->sp > FRAME_MOST || (w->bp & 7) || !read_word(w->bp, &bp) ||
-	    !read_word(w->bp + 8, &caller) || caller < 4096) {
+	if (OUTERMOST_BP(w->bp)) {
+		w->end = END_COMPLETE;
+		return 1;
+	}
+	if (w->bp < w->sp || w->bp - w->sp > FRAME_MOST || (w->bp & 7) ||
+	    !read_word(w, w->bp, &bp) || !read_word(w, w->bp + 8, &caller) || caller < 4096) {
 		w->end = END_BROKEN;
 		return 1;
 	}
 	w->sp = w->bp + 16;
 	w->bp = bp;
-	w->ip = caller - 1;
+	w->ip = (caller & CODE_BITS) - 1;
 	return 0;
 }
 
@@ -208,9 +242,9 @@ static __always_inline int out_of_signal(struct walk *w)
 {
 	u64 ip, sp, bp;
 	w->signal = 1;
-	if (!read_word(w->sp + UNWIND_SIGNAL_IP, &ip) ||
-	    !read_word(w->sp + UNWIND_SIGNAL_SP, &sp) ||
-	    !read_word(w->sp + UNWIND_SIGNAL_BP, &bp)) {
+	if (!read_word(w, w->sp + UNWIND_SIGNAL_IP, &ip) ||
+	    !read_word(w, w->sp + UNWIND_SIGNAL_SP, &sp) ||
+	    !read_word(w, w->sp + UNWIND_SIGNAL_BP, &bp)) {
 		w->end = END_BROKEN;
 		return 1;
 	}
@@ -220,8 +254,7 @@ static __always_inline int out_of_signal(struct walk *w)
 	return 0;
 }
 
-static __always_inline bool find_cfa(const struct walk *w, const struct unwind_row *row, u64 pc,
-				     u64 *cfa)
+static __always_inline bool find_cfa(struct walk *w, const struct unwind_row *row, u64 pc, u64 *cfa)
 {
 	s64 offset = row->offset;
 	switch (row->how & 15) {
@@ -232,11 +265,11 @@ static __always_inline bool find_cfa(const struct walk *w, const struct unwind_r
 		*cfa = w->bp + offset;
 		return true;
 	case UNWIND_BP_AT:
-		return read_word(w->bp + offset, cfa);
+		return read_word(w, w->bp + offset, cfa);
 	case UNWIND_SP_AT:
-		return read_word(w->sp + offset, cfa);
+		return read_word(w, w->sp + offset, cfa);
 	case UNWIND_SP_AT_8:
-		if (!read_word(w->sp + offset, cfa))
+		if (!read_word(w, w->sp + offset, cfa))
 			return false;
 		*cfa += 8;
 		return true;
@@ -255,8 +288,18 @@ __attribute__((noinline)) int step(struct walk *w)
 		return 1;
 	struct unwind_row row;
 	u64 pc, cfa, caller;
-	if (!use_rows || w->space == NO_SPACE || !find_row(w, &row, &pc))
+	if (!use_rows || w->space == NO_SPACE)
 		return by_pointer(w);
+	if (w->ip == w->row_ip) {
+		row = w->row;
+		pc = w->row_pc;
+	} else if (find_row(w, &row, &pc)) {
+		w->row_ip = w->ip;
+		w->row_pc = pc;
+		w->row = row;
+	} else {
+		return by_pointer(w);
+	}
 	u32 how = row.how & 15;
 	if (how == UNWIND_END) {
 		w->end = END_COMPLETE;
@@ -265,16 +308,16 @@ __attribute__((noinline)) int step(struct walk *w)
 	if (how == UNWIND_SIGNAL)
 		return out_of_signal(w);
 	if (!find_cfa(w, &row, pc, &cfa) || cfa <= w->sp || (cfa & 7) ||
-	    !read_word(cfa - 8, &caller)) {
+	    !read_word(w, cfa - 8, &caller)) {
 		w->end = END_BROKEN;
 		return 1;
 	}
 	u32 bp = row.how >> 4;
 	u64 saved = cfa + 8 * (s64)row.bp;
 	if (bp == UNWIND_BP_SAVED && saved >= w->sp)
-		read_word(saved, &w->bp);
+		read_word(w, saved, &w->bp);
 	else if (bp == UNWIND_BP_AT_BP)
-		read_word(w->bp, &w->bp);
+		read_word(w, w->bp, &w->bp);
 	else if (bp == UNWIND_BP_LOST)
 		w->bp = 0;
 	w->sp = cfa;
@@ -304,26 +347,47 @@ static __always_inline u64 *words_of(u32 where)
 	return all ? all->halves[where & 1] : 0;
 }
 
-/* Walks the stack up from w and writes its addresses from word w->at on. */
+/* Walks up some frames and writes their addresses from word w->at on. If not 0, that is all. The
+ * innermost is not in the hash: samples of different instructions share their callers. */
+__attribute__((noinline)) int walk_some(struct walk *w)
+{
+	u64 *all = w ? words_of(w->where) : 0;
+	if (!all)
+		return 1;
+	for (u32 i = 0; i < PROFILE_CHUNK; i++) {
+		u32 n = w->count, at = (w->at + PROFILE_USER_WORD(n)) & (PROFILE_WORDS - 1);
+		all[at] = w->ip;
+		if (n && n < PROFILE_INNER)
+			w->hash = mix(w->hash, w->ip);
+		w->signal = 0;
+		w->count = n + 1;
+		int last = step(w);
+		if (w->signal && n) /* the handler returns here; it is not a call */
+			all[at]++;
+		if (last)
+			return 1;
+	}
+	return 0;
+}
+
+/* Walks the stack up from w. */
 __attribute__((noinline)) int walk_up(struct walk *w)
 {
 	u64 *all = w ? words_of(w->where) : 0;
 	if (!all)
 		return 1;
-	u32 i;
-	for (i = 0; i < PROFILE_DEPTH; i++) {
-		all[(w->at + i) & (PROFILE_WORDS - 1)] = w->ip;
-		w->hash = mix(w->hash, w->ip);
-		w->signal = 0;
-		int last = step(w);
-		if (w->signal && i) /* the handler returns here; it is not a call */
-			all[(w->at + i) & (PROFILE_WORDS - 1)]++;
-		if (last) {
-			i++;
+	for (u32 i = 0; i < PROFILE_CHUNKS; i++)
+		if (walk_some(w))
 			break;
-		}
+	/* The ring is hashed in order, not where it begins: stacks that differ only in what is left
+	 * out are one. */
+	u32 first = w->count > PROFILE_USER ? w->count - PROFILE_OUTER : PROFILE_INNER;
+	for (u32 i = 0; i < PROFILE_OUTER; i++) {
+		u32 n = first + i;
+		if (n >= w->count)
+			break;
+		w->hash = mix(w->hash, all[(w->at + PROFILE_USER_WORD(n)) & (PROFILE_WORDS - 1)]);
 	}
-	w->count = i;
 	return 0;
 }
 
@@ -391,6 +455,7 @@ struct dumped {
 	u32 flags;
 	const u64 *kernel;
 	u32 kernel_count; /* as in profile_dump */
+	struct profile_half *half;
 };
 
 static __always_inline bool dump_pages(struct task_struct *t, const struct dumped *from, u32 pages)
@@ -411,7 +476,13 @@ static __always_inline bool dump_pages(struct task_struct *t, const struct dumpe
 	bpf_probe_read_kernel(d->kernel, PROFILE_DEPTH * sizeof *d->kernel, from->kernel);
 	d->size = copy_stack(d->stack, from->user->sp, pages);
 	u64 waiting = bpf_ringbuf_query(&dumps, BPF_RB_AVAIL_DATA);
-	bpf_ringbuf_submit(d, waiting > dump_room ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	/* A deep one should be the last that is copied. But there may be a reason for each: tare is
+	 * woken once until it has looked. */
+	bool deep = d->size >= (PROFILE_DUMP_PAGES - 1) * PROFILE_PAGE && !from->half->hurried;
+	bool soon = waiting > dump_room || deep;
+	if (deep)
+		from->half->hurried = 1;
+	bpf_ringbuf_submit(d, soon ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 	return true;
 }
 
@@ -420,6 +491,10 @@ static __always_inline bool dump(struct task_struct *t, const struct dumped *fro
 	u64 top = BPF_CORE_READ(t, mm, start_stack), sp = from->user->sp;
 	if (top > sp && top - sp < (PROFILE_DUMP_FEW - 1) * PROFILE_PAGE)
 		return dump_pages(t, from, PROFILE_DUMP_FEW);
+	if (top > sp && top - sp >= (PROFILE_DUMP_PAGES - 1) * PROFILE_PAGE &&
+	    top - sp < (PROFILE_DUMP_MANY - 1) * PROFILE_PAGE &&
+	    dump_pages(t, from, PROFILE_DUMP_MANY))
+		return true;
 	return dump_pages(t, from, PROFILE_DUMP_PAGES);
 }
 
@@ -438,6 +513,14 @@ static __always_inline u32 keep(struct profile_half *half, u64 *all, u32 offset,
 			return at;
 	}
 	half->words = offset + length;
+	if (half->words > PROFILE_WORDS / PROFILE_FULL && !half->woken) {
+		u64 *note = bpf_ringbuf_reserve(&dumps, sizeof *note, 0);
+		half->woken = 1;
+		if (note) {
+			*note = 0;
+			bpf_ringbuf_submit(note, BPF_RB_FORCE_WAKEUP);
+		}
+	}
 	return offset + 1;
 }
 
@@ -461,16 +544,22 @@ static __always_inline enum followed follow(void *ctx, struct profile_half *half
 			skip = above(where, offset + 2, n, r->ip);
 	}
 	struct place user;
-	struct walk w = {
-		.space = NO_SPACE, .end = END_COMPLETE, .where = where, .at = offset + 2 + n
-	};
-	struct dumped d = {
-		.user = &w, .what = what, .kernel = stack + 2, .kernel_count = n | skip << 16
-	};
+	struct walk w = { .space = NO_SPACE,
+			  .end = END_COMPLETE,
+			  .where = where,
+			  .at = offset + 2 + n,
+			  .row_ip = ~0ull };
+	struct dumped d = { .user = &w,
+			    .what = what,
+			    .kernel = stack + 2,
+			    .kernel_count = n | skip << 16,
+			    .half = half };
 	if (user_place(t, r, &user)) {
 		w.ip = user.ip;
 		w.sp = user.sp;
 		w.bp = user.bp;
+		if (n)
+			w.hash = mix(0, user.ip);
 		u32 *space = bpf_map_lookup_elem(&space_of, &what->identity);
 		if (use_rows && !space && dump(t, &d))
 			return FOLLOWED_DUMPED;
@@ -487,11 +576,14 @@ static __always_inline enum followed follow(void *ctx, struct profile_half *half
 		if (s && !s->known && dump(t, &d))
 			return FOLLOWED_DUMPED;
 	}
-	u64 counts = PROFILE_COUNTS(n, w.count, w.end, skip);
-	u64 hash = hash_of_words(where, offset + 2 + skip, n - skip, mix(w.hash, counts));
+	u32 kept = w.count < PROFILE_USER ? w.count : PROFILE_USER;
+	bool cut = w.count > PROFILE_USER;
+	u64 hash = mix(w.hash, PROFILE_COUNTS(n, kept + cut, w.end, skip));
+	if (n)
+		hash = hash_of_words(where, offset + 3 + skip, n - skip - 1, hash);
 	stack[0] = hash;
-	stack[1] = counts;
-	what->stack = keep(half, all, offset, 2 + n + (u32)w.count, hash);
+	stack[1] = PROFILE_COUNTS(n, w.count, w.end, skip);
+	what->stack = keep(half, all, offset, 2 + n + kept, hash);
 	return FOLLOWED;
 }
 

@@ -16,6 +16,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 #define TASK_DEAD 0x80
 #define PF_KTHREAD 0x200000
+#define MOST_TITLES 16 /* of a process, where they are read before its end */
 
 /* enum task_measure, which lives in a header that BPF cannot include */
 enum {
@@ -52,7 +53,8 @@ __s32 enlisted_tgid = 0; /* of enlist() */
 __u64 root_end_ns = 0;	 /* 0 while a thread of the root lives */
 __u64 lost = 0;		 /* exit records that found the ring full */
 __u64 lost_members = 0;
-__u32 live_members = 0; /* in the map: walking it when it is empty takes 100 us */
+__u32 live_members = 0;	    /* in the map: walking it when it is empty takes 100 us */
+__u32 ends_with_memory = 0; /* this kernel tells of an exit before the memory is gone (6.16) */
 struct tree_totals totals = {};
 
 struct {
@@ -254,6 +256,20 @@ int BPF_PROG(on_exec, struct task_struct *t)
 	return 0;
 }
 
+/* t must be the current task. */
+static __always_inline void tell_title(struct task_struct *t, struct member *m)
+{
+	struct mm_struct *mm = BPF_CORE_READ(t, mm);
+	struct title_record *r = mm ? bpf_ringbuf_reserve(&exits, sizeof *r, 0) : 0;
+	if (!r)
+		return; /* the process that ended is told of without its title */
+	r->tgid = t->tgid;
+	r->text[0] = 0;
+	bpf_probe_read_user_str(r->text, sizeof r->text, (void *)BPF_CORE_READ(mm, arg_start));
+	m->titles++;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
 /* Only here is the memory still there (from 6.16 on; earlier kernels leave signal->maxrss). */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *t)
@@ -262,6 +278,9 @@ int BPF_PROG(on_exit, struct task_struct *t)
 	struct mm_struct *mm = t->mm;
 	if (!m || !mm)
 		return 0;
+	ends_with_memory = 1;
+	if (maker_tgid && t->pid == t->tgid)
+		tell_title(t, m);
 	u64 peak = peak_bytes(mm, resident_pages(mm));
 	if (peak > m->rss_peak_bytes)
 		m->rss_peak_bytes = peak;
@@ -290,16 +309,19 @@ static __always_inline bool is_dead(struct task_struct *t)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
 {
-	if (!active || !is_dead(prev))
+	if (!active)
 		return 0;
-	struct task_record local = {};
-	struct task_record *kept = bpf_ringbuf_reserve(&exits, sizeof *kept, 0);
-	struct member *m = member_of(prev);
-	if (!kept) {
-		__sync_fetch_and_add(&lost, 1);
-		if (!m)
-			return 0;
+	if (!is_dead(prev)) {
+		/* older kernels: a title is set early in a process's life, and most are switched
+		 * off their CPU at least once afterwards */
+		struct member *living = maker_tgid && !ends_with_memory ? member_of(prev) : 0;
+		if (living && living->titles < MOST_TITLES)
+			tell_title(prev, living);
+		return 0;
 	}
+	struct task_record local = {};
+	struct member *m = member_of(prev);
+	bool root_ends = false;
 	fill(&local, prev, false);
 	local.flags |= TASK_HAS_EXITED;
 	u64 maxrss = BPF_CORE_READ(prev, signal, maxrss);
@@ -318,18 +340,23 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
 		__sync_fetch_and_add(&m->tasks, -1);
 		if (m->tasks <= 0) {
 			u64 key = signal_of(prev);
-			if (local.tgid == root_tgid)
-				root_end_ns = local.at_ns;
 			/* two last threads may come here at once: one of them deletes */
 			if (!bpf_map_delete_elem(&members, &key))
 				__sync_fetch_and_add(&live_members, -1);
+			root_ends = local.tgid == root_tgid;
 		}
 	}
+	struct task_record *kept = bpf_ringbuf_reserve(&exits, sizeof *kept, 0);
 	if (kept) {
 		*kept = local;
 		/* nobody is woken within a measurement unless the ring would run over */
 		u64 wake = bpf_ringbuf_query(&exits, BPF_RB_AVAIL_DATA) > ring_half;
 		bpf_ringbuf_submit(kept, wake ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	} else {
+		__sync_fetch_and_add(&lost, 1);
 	}
+	/* last: tare waits for it, then asks who is left and reads the records */
+	if (root_ends)
+		root_end_ns = local.at_ns;
 	return 0;
 }

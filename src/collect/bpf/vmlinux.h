@@ -87,7 +87,7 @@ typedef struct seqcount {
 struct mm_struct {
 	seqcount_t mm_lock_seq;		   /* since 6.13 */
 	struct percpu_counter rss_stat[4]; /* since 6.2 */
-	long unsigned int hiwater_rss, total_vm, start_stack;
+	long unsigned int hiwater_rss, total_vm, start_stack, arg_start;
 };
 
 typedef struct {
@@ -192,7 +192,7 @@ struct task_struct {
 	struct css_set *cgroups;
 	struct task_delay_info *delays;
 	struct files_struct *files;
-	int on_rq, on_cpu;
+	unsigned int on_rq, on_cpu; /* bytes since 7.2, which only unsigned ones can be read as */
 	unsigned int in_iowait : 1;
 	bool throttled; /* since 6.18 */
 };

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "collect/backend/procfs.h"
 #include "collect/detours/loop.h"
 #include "collect/detours/untold.h"
 #ifdef TARE_BPF
@@ -24,6 +25,7 @@
 #endif
 
 #define NOTES (64u << 10) /* detours of one CPU in a round */
+#define PROBES 2048u	  /* likewise: more than fit into the longest round */
 #define HUGE (2u << 20)
 /* A hypervisor takes longer to give a CPU to another and take it back. */
 #define STEAL_SHORTEST_NS 5000
@@ -41,6 +43,7 @@ struct watcher { /* one CPU's */
 	uint64_t threshold_ns;
 	int32_t tid;
 	detour_list detours;
+	ARRAY(struct speed_sample) speeds;
 };
 
 struct detours {
@@ -55,10 +58,13 @@ struct detours {
 	uint64_t round_ns;
 	uint64_t most_ns; /* a round may last: less when events came near their room */
 	struct detour_round *rounds;
+	struct speed_ring *ring; /* NULL: the speed is not watched */
 	void *arena;
 	size_t arena_size;
 	cpu_set_t before; /* this thread's CPUs, to be restored */
 	bool moved;
+	pid_t rival; /* whose loop was on rival_cpu already; 0: nobody's */
+	uint32_t rival_cpu;
 	char *interrupts; /* /proc/interrupts at the begin */
 	struct strbuf not_seen;
 	struct detour_kernel *kernel; /* NULL: no names */
@@ -92,6 +98,11 @@ static void has_ended(struct detours *d)
 
 /* ---- the thread of a CPU ---- */
 
+static void name_loop(uint32_t cpu, char out[16])
+{
+	snprintf(out, 16, DETOUR_LOOP "%u", cpu % 10000);
+}
+
 static void *watch(void *argument)
 {
 	struct watcher *w = argument;
@@ -101,7 +112,7 @@ static void *watch(void *argument)
 	char name[16];
 	CPU_ZERO(&one);
 	CPU_SET(w->cpu, &one);
-	snprintf(name, sizeof name, "tare-loop/%u", w->cpu % 10000);
+	name_loop(w->cpu, name);
 	pthread_setname_np(pthread_self(), name);
 	w->tid = (int32_t)syscall(SYS_gettid);
 	if (sched_setaffinity(0, sizeof one, &one) != 0 ||
@@ -123,11 +134,37 @@ static void *watch(void *argument)
 
 /* ---- setting up ---- */
 
+static void find_rival(void *context, struct task_record *task, const struct stat_extra *extra)
+{
+	struct detours *d = context;
+	(void)extra;
+	for (size_t i = 0; i < d->count && !d->rival && task->tgid != getpid(); i++) {
+		char name[16];
+		name_loop(d->watchers[i].cpu, name);
+		if (strncmp(task->comm, name, sizeof name) == 0) {
+			d->rival = task->tgid;
+			d->rival_cpu = d->watchers[i].cpu;
+		}
+	}
+}
+
+/* Without /proc nobody is found: the sources will tell. */
+static void look_for_rival(struct detours *d)
+{
+	struct procfs *p;
+	struct error ignored = ERROR_INIT;
+	if (procfs_open(&p, &ignored))
+		return;
+	procfs_each(p, PROCFS_STAT, find_rival, d, &ignored);
+	procfs_close(p);
+}
+
 /* One piece for all notes, on huge pages where there are any, and never paged out: a loop that
  * touches new memory would measure itself. */
 static int make_arena(struct detours *d, struct error *err)
 {
-	size_t each = NOTES * sizeof(struct detour_note);
+	size_t notes = NOTES * sizeof(struct detour_note);
+	size_t each = notes + PROBES * sizeof(struct loop_probe);
 	d->arena_size = (each * d->count + HUGE - 1) / HUGE * HUGE + HUGE;
 	d->arena = mmap(NULL, d->arena_size, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -139,8 +176,11 @@ static int make_arena(struct detours *d, struct error *err)
 	madvise(aligned, d->arena_size - HUGE, MADV_HUGEPAGE);
 	memset(aligned, 0, each * d->count);
 	for (size_t i = 0; i < d->count; i++) {
-		d->watchers[i].loop.notes = (struct detour_note *)(aligned + each * i);
-		d->watchers[i].loop.room = NOTES;
+		struct loop *l = &d->watchers[i].loop;
+		l->notes = (struct detour_note *)(aligned + each * i);
+		l->room = NOTES;
+		l->probes = (struct loop_probe *)(aligned + each * i + notes);
+		l->probe_room = PROBES;
 	}
 	return 0;
 }
@@ -195,8 +235,7 @@ static uint64_t wanted_threshold(const struct watcher *w, const struct detours_o
 
 static void no_names(struct detours *d, const char *why)
 {
-	strbuf_printf(&d->not_seen, "Who caused a detour, and time stolen by the hypervisor (%s).",
-		      why);
+	strbuf_printf(&d->not_seen, "Who caused a detour (%s): only lengths are known.", why);
 }
 
 static void ask_kernel(struct detours *d, const struct detours_options *o)
@@ -211,7 +250,8 @@ static void ask_kernel(struct detours *d, const struct detours_options *o)
 	struct error why = ERROR_INIT;
 	SCOPED(strbuf_release) struct strbuf lacks = { 0 };
 	if (detour_kernel_open(&d->kernel, o->cpus, o->count, &lacks, &why))
-		no_names(d, why.text);
+		no_names(d, *why.hint ? "naming sources needs root, or CAP_BPF and CAP_PERFMON"
+				      : why.text);
 	else if (lacks.length)
 		strbuf_printf(&d->not_seen, "This kernel does not tell of %s.", lacks.text);
 	for (size_t i = 0; d->kernel && i < d->count; i++) {
@@ -236,7 +276,8 @@ int detours_open(struct detours **out, const struct detours_options *options, st
 		d->watchers[i].all = d;
 		d->watchers[i].cpu = d->watchers[i].loop.cpu = options->cpus[i];
 	}
-	/* tare itself moves to other CPUs, if there are any */
+	look_for_rival(d);
+	/* tare itself moves to other CPUs of its mask, if there are any */
 	if (sched_getaffinity(0, sizeof d->before, &d->before) == 0) {
 		cpu_set_t rest = d->before;
 		for (size_t i = 0; i < d->count; i++)
@@ -270,6 +311,14 @@ int detours_open(struct detours **out, const struct detours_options *options, st
 		w->loop.steal_after = (uint64_t)(STEAL_SHORTEST_NS * d->ticks_per_ns);
 	}
 	ask_kernel(d, options);
+	if (options->speed) {
+		d->ring = speed_ring_new();
+		if (!d->ring)
+			strbuf_printf(&d->not_seen, "%sThe speed of the CPUs (no memory).",
+				      d->not_seen.length ? " " : "");
+		for (size_t i = 0; i < d->count; i++)
+			d->watchers[i].loop.ring = d->ring;
+	}
 	/* the threads have their stacks by now */
 	if (mlockall(MCL_CURRENT) != 0)
 		strbuf_printf(&d->not_seen,
@@ -292,6 +341,7 @@ void detours_close(struct detours *d)
 		if (d->watchers[i].started)
 			pthread_join(d->watchers[i].thread, NULL);
 		array_release(&d->watchers[i].detours);
+		array_release(&d->watchers[i].speeds);
 	}
 #ifdef TARE_BPF
 	detour_kernel_close(d->kernel);
@@ -299,6 +349,7 @@ void detours_close(struct detours *d)
 	if (d->moved)
 		sched_setaffinity(0, sizeof d->before, &d->before);
 	munlockall();
+	speed_ring_free(d->ring);
 	if (d->arena)
 		munmap(d->arena, d->arena_size);
 	free(d->interrupts);
@@ -311,6 +362,12 @@ void detours_close(struct detours *d)
 const char *detours_not_seen(const struct detours *d)
 {
 	return strbuf_text(&d->not_seen);
+}
+
+pid_t detours_rival(const struct detours *d, uint32_t *cpu)
+{
+	*cpu = d->rival_cpu;
+	return d->rival;
 }
 
 void detours_describe(const struct detours *d, struct noise *n)
@@ -333,6 +390,25 @@ void detours_describe(const struct detours *d, struct noise *n)
 
 /* ---- a round ---- */
 
+/* The loop's probes as samples; gives the ticks in which it did not watch. */
+static uint64_t fill_speeds(struct watcher *w, double per_ns)
+{
+	const struct loop *l = &w->loop;
+	uint64_t unwatched = 0;
+	w->speeds.count = 0;
+	for (size_t i = 0; i < l->probe_count; i++) {
+		const struct loop_probe *p = &l->probes[i];
+		struct speed_sample s = {
+			.at_ns = l->begin.ns + (uint64_t)((double)(p->at - l->begin.ticks) / per_ns)
+		};
+		for (enum speed_kind k = 0; k < SPEED_KINDS; k++)
+			s.ns[k] = (float)((double)p->ticks[k] / per_ns);
+		array_push(&w->speeds, s);
+		unwatched += p->resumed - p->at;
+	}
+	return unwatched;
+}
+
 static void fill_round(struct detours *d, size_t index)
 {
 	struct watcher *w = &d->watchers[index];
@@ -344,7 +420,7 @@ static void fill_round(struct detours *d, size_t index)
 				: d->ticks_per_ns;
 	w->detours.count = 0;
 	detours_place(l->notes, l->count, per_ns, l->steal_before, &w->detours);
-	uint64_t unwatched = 0;
+	uint64_t unwatched = fill_speeds(w, per_ns);
 	for (size_t i = 0; i < l->count; i++)
 		unwatched += l->notes[i].resumed - l->notes[i].after;
 	d->rounds[index] = (struct detour_round){
@@ -358,6 +434,8 @@ static void fill_round(struct detours *d, size_t index)
 		.unwatched_ns = (uint64_t)((double)unwatched / per_ns),
 		.detours = w->detours.items,
 		.detour_count = w->detours.count,
+		.speeds = w->speeds.items,
+		.speed_count = w->speeds.count,
 	};
 }
 

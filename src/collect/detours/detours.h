@@ -3,6 +3,8 @@
 #ifndef TARE_COLLECT_DETOURS_DETOURS_H
 #define TARE_COLLECT_DETOURS_DETOURS_H
 
+#include <sys/types.h>
+
 #include "base/error.h"
 #include "record/detour.h"
 #include "record/noise.h"
@@ -20,6 +22,7 @@ struct detours_options {
 	int priority; /* 0: the normal scheduling class; otherwise FIFO with this priority */
 	enum detour_threshold threshold;
 	uint64_t threshold_ns; /* of THRESHOLD_NS */
+	bool speed;	       /* the loops also probe the speed of their CPUs, about every 10 ms */
 };
 
 struct detours;
@@ -31,6 +34,9 @@ void detours_close(struct detours *d); /* NULL is fine */
 
 /* Why names or steal are missing or memory is not locked, in sentences; "" if all is well. */
 const char *detours_not_seen(const struct detours *d);
+/* Another process that has a loop on one of these CPUs since before detours_open(), and that CPU.
+ * 0: none is known. */
+pid_t detours_rival(const struct detours *d, uint32_t *cpu);
 /* Fills in what is known before the first round: thresholds, turns, kernel, steal_told. */
 void detours_describe(const struct detours *d, struct noise *n);
 

@@ -125,8 +125,7 @@ static int load(struct detour_kernel *k, struct error *err)
 	bpf_map__set_max_entries(k->skel->maps.events, (uint32_t)k->cpu_count * k->room);
 	int failed = noise_bpf__load(k->skel);
 	if (failed)
-		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
-				 strerror(-failed));
+		return kernel_refused("what happens on CPUs", "programs", -failed, err);
 	k->slots = kernel_map_memory(k->skel->maps.slots, k->cpu_count * sizeof *k->slots, true,
 				     &k->slots_size);
 	k->events = kernel_map_memory(k->skel->maps.events,

@@ -35,6 +35,14 @@ static inline uint64_t ticks_now(void)
 #define PASSES 12
 /* A difference is usual when so many readings have it. */
 #define USUAL_SHARE 0.0005
+/* From one probe to the next. It varies at random between these: at an even period the probes would
+ * meet a timer of the kernel or of the host always or never. */
+#define PROBE_SHORTEST_NS 8000000
+#define PROBE_SPREAD_NS 4000000
+/* A probe that is late by this much was due in a detour. It waits a little: what ran instead has
+ * left its traces in the caches. */
+#define PROBE_LATE_NS 1000
+#define PROBE_REST_NS 20000
 
 struct loop_pair loop_pair_now(void)
 {
@@ -165,10 +173,30 @@ static __attribute__((noinline, cold)) uint64_t note(struct loop *l, uint64_t be
 	return n->resumed = ticks_now();
 }
 
+/* Likewise: known work, during which nothing is watched. */
+static __attribute__((noinline, cold)) uint64_t probe(struct loop *l, uint64_t now)
+{
+	struct loop_probe *p = &l->probes[l->probe_count++];
+	p->at = now;
+	speed_work(l->ring, &l->place, p->ticks);
+	/* a few readings: the first after other work may take longer */
+	for (int i = 0; i < 4; i++)
+		p->resumed = ticks_now();
+	return p->resumed;
+}
+
+/* Ticks until the next probe. */
+static uint64_t probe_pause(struct loop *l, double shortest_ns)
+{
+	l->dither = l->dither * 6364136223846793005u + 1442695040888963407u + l->cpu;
+	double part = (double)(l->dither >> 40) / (double)(1u << 24);
+	return (uint64_t)((shortest_ns + part * PROBE_SPREAD_NS) * l->ticks_per_ns);
+}
+
 void loop_run(struct loop *l, uint64_t ns)
 {
 	uint64_t threshold = l->threshold, turns = 0;
-	l->count = 0;
+	l->count = l->probe_count = 0;
 	l->moved = sched_getcpu() != (int)l->cpu;
 	l->steal_before = read_steal(l);
 	l->begin = loop_pair_now();
@@ -176,16 +204,30 @@ void loop_run(struct loop *l, uint64_t ns)
 	l->begin.ns += (uint64_t)((double)(before - l->begin.ticks) / l->ticks_per_ns);
 	l->begin.ticks = before;
 	uint64_t end = before + (uint64_t)((double)ns * l->ticks_per_ns);
-	do {
-		now = ticks_now();
-		if (__builtin_expect(now - before > threshold, 0)) {
-			now = note(l, before, now);
-			if (l->count == l->room)
-				end = now;
+	/* the first one soon, so that short rounds have one too */
+	uint64_t next = l->ring ? before + probe_pause(l, 0) : UINT64_MAX;
+	for (;;) {
+		uint64_t until = next < end ? next : end;
+		do {
+			now = ticks_now();
+			if (__builtin_expect(now - before > threshold, 0)) {
+				now = note(l, before, now);
+				if (l->count == l->room)
+					until = end = now;
+			}
+			before = now;
+			turns++;
+		} while (now < until);
+		if (now >= end)
+			break;
+		if ((double)(now - until) > PROBE_LATE_NS * l->ticks_per_ns) {
+			next = now + (uint64_t)(PROBE_REST_NS * l->ticks_per_ns);
+			continue;
 		}
-		before = now;
-		turns++;
-	} while (now < end);
+		before = probe(l, now);
+		next = l->probe_count < l->probe_room ? before + probe_pause(l, PROBE_SHORTEST_NS)
+						      : UINT64_MAX;
+	}
 	l->end = loop_pair_now();
 	l->end.ns -= (uint64_t)((double)(l->end.ticks - now) / l->ticks_per_ns);
 	l->end.ticks = now;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "collect/bpf/noise.h"
+#include "collect/speed/work.h"
 #include "record/detour.h"
 
 struct loop_pair {
@@ -19,6 +20,12 @@ struct loop_turn {
 	double step;	/* of the clock, which may stand still and jump */
 };
 
+/* Known work that the loop did, in ticks. It did not watch between `at` and `resumed`. */
+struct loop_probe {
+	uint64_t at, resumed;
+	uint64_t ticks[SPEED_KINDS];
+};
+
 struct loop {
 	/* Set by the caller. */
 	uint32_t cpu;
@@ -28,13 +35,20 @@ struct loop {
 	int here;	      /* the program that reports steal, or -1 */
 	const volatile struct noise_slot *slot;
 	struct detour_note *notes;
-	size_t room; /* a round ends when it is full */
+	size_t room;		       /* a round ends when it is full */
+	const struct speed_ring *ring; /* for probes of the CPU's speed; NULL: none */
+	struct loop_probe *probes;
+	size_t probe_room; /* when it is full, no more probes are made in this round */
 	/* The result of a round. */
 	struct loop_pair begin, end;
 	uint64_t steal_before; /* ABSENT_NS: unknown */
 	uint64_t turns;
 	size_t count;
+	size_t probe_count;
 	bool moved; /* it left its CPU, which went offline */
+	/* Kept between rounds. */
+	uint32_t place;	 /* in the ring */
+	uint64_t dither; /* 0 at first */
 };
 
 /* Borrows the memory of the notes. */

@@ -192,7 +192,7 @@ static int load(struct ledger_keeper *k, int members, struct error *err)
 	if (failed)
 		return error_set(err, EXIT_ENVIRONMENT,
 				 "the kernel refused the programs of the ledger: %s",
-				 strerror(-failed));
+				 kernel_refusal(-failed));
 	k->cpus = map_memory(k, 0, "cpus", sizeof *k->cpus * (size_t)k->cpu_count);
 	k->slots = map_memory(k, 1, "slots", sizeof *k->slots * LEDGER_SLOTS);
 	k->others = map_memory(k, 2, "others", sizeof *k->others * LEDGER_OTHERS);

@@ -29,45 +29,75 @@ static int not_usable(size_t cpu, struct error *err)
 		error_set(err, EXIT_USAGE, "CPU %zu is offline", cpu);
 		return error_hint(err, "as root: echo 1 >" CPUS "/cpu%zu/online", cpu);
 	}
-	error_set(err, EXIT_USAGE, "CPU %zu may not be used by this process", cpu);
-	return error_hint(err, "its cpuset or affinity leaves it out: 'taskset -p $$' tells");
+	FREED char *cpuset = file_read_line("/proc/self/cpuset");
+	error_set(err, EXIT_USAGE, "the cgroup of this process, %s, may not use CPU %zu",
+		  DISPLAYED(cpuset ? cpuset : "/", 100), cpu);
+	return error_hint(err,
+			  "its cpuset leaves it out; start tare in a cgroup that has this CPU");
 }
 
-int cpus_choose(const char *text, cpu_list *into, struct error *err)
+/* Of the CPUs that can be had. */
+static int choose(const char *text, const cpu_set_t *possible, cpu_set_t *into, struct error *err)
 {
-	cpu_set_t allowed, wanted;
-	if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-		return error_errno(err, EXIT_ENVIRONMENT,
-				   "cannot learn which CPUs this process may use");
 	if (strcmp(text, "all") == 0) {
-		wanted = allowed;
-	} else if (!cpus_parse(text, &wanted)) {
+		*into = *possible;
+		return 0;
+	}
+	if (!cpus_parse(text, into)) {
 		error_set(err, EXIT_USAGE, "'%s' is not a list of CPUs", DISPLAYED(text, 64));
 		return error_hint(err, "write it like 1, 0-3 or 0,2,4-7 (below %d), or all",
 				  CPU_SETSIZE);
 	}
-	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, &wanted))
-			continue;
-		if (!CPU_ISSET(cpu, &allowed)) {
-			array_release(into);
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, into) && !CPU_ISSET(cpu, possible))
 			return not_usable(cpu, err);
-		}
-		array_push(into, (uint32_t)cpu);
-	}
+	return 0;
+}
+
+static void list(const cpu_set_t *set, cpu_list *into)
+{
+	for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, set))
+			array_push(into, cpu);
+}
+
+int cpus_choose_set(const char *text, cpu_set_t *into, struct error *err)
+{
+	cpu_set_t reachable;
+	if (!cpus_reachable(&reachable))
+		return error_errno(err, EXIT_ENVIRONMENT,
+				   "cannot learn which CPUs this process may use");
+	return choose(text, &reachable, into, err);
+}
+
+int cpus_choose(const char *text, cpu_list *into, struct error *err)
+{
+	cpu_set_t set;
+	if (cpus_choose_set(text, &set, err))
+		return -1;
+	list(&set, into);
+	return 0;
+}
+
+static int read_online(cpu_set_t *online, struct error *err)
+{
+	FREED char *text = file_read_line(CPUS "/online");
+	bool told = text && cpus_parse(text, online);
+	return told ? 0
+		    : error_set(err, EXIT_ENVIRONMENT, "cannot learn which CPUs are online: %s",
+				CPUS "/online");
+}
+
+int cpus_choose_online(const char *text, cpu_list *into, struct error *err)
+{
+	cpu_set_t online, set;
+	if (read_online(&online, err) || choose(text, &online, &set, err))
+		return -1;
+	list(&set, into);
 	return 0;
 }
 
 int cpus_online(cpu_list *into, struct error *err)
 {
-	FREED char *list = file_read_line(CPUS "/online");
-	cpu_set_t online;
-	bool told = list && cpus_parse(list, &online);
-	if (!told)
-		return error_set(err, EXIT_ENVIRONMENT, "cannot learn which CPUs are online: %s",
-				 CPUS "/online");
-	for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &online))
-			array_push(into, cpu);
-	return 0;
+	return cpus_choose_online("all", into, err);
 }

@@ -196,6 +196,19 @@ static void read_cgroup(const struct reader *r)
 		machine_set(r->into, "now.process.cpu_quota", "none");
 }
 
+/* What base/confine.h needs and this process does not have. */
+static void read_confinement(const struct reader *r, const char *status)
+{
+	FREED char *calls = field_of(status, "Seccomp"), *user = field_of(status, "Uid");
+	FREED char *effective = field_of(status, "CapEff");
+	uint64_t ids = UINT64_C(1) << 6 | UINT64_C(1) << 7; /* CAP_SETGID, CAP_SETUID */
+	bool root = user && strtoul(user, NULL, 10) == 0;
+	bool changes = !root || (effective && (strtoull(effective, NULL, 16) & ids) == ids);
+	machine_set(r->into, "now.process.not_confined",
+		    calls ? (changes ? "none" : "another user")
+			  : (changes ? "seccomp" : "seccomp, another user"));
+}
+
 static void read_process(const struct reader *r)
 {
 	static const struct {
@@ -208,6 +221,7 @@ static void read_process(const struct reader *r)
 	FREED char *status = reader_text(r, "/proc/self/status");
 	if (!status)
 		return;
+	read_confinement(r, status);
 	FREED char *allowed = field_of(status, "Cpus_allowed_list");
 	if (allowed && cpulist_count(allowed) > 0) {
 		machine_set(r->into, "now.process.cpus_allowed", allowed);

@@ -65,19 +65,35 @@ static uint32_t next_number(struct appids *a, const char *name, const char *path
 	return 0;
 }
 
-void appids_thread_name(const char *comm, char name[19])
+void appids_thread_name(const char *comm, char name[APPIDS_THREAD_NAME])
 {
-	size_t length = strnlen(comm, 15), cut = strcspn(comm, "/:");
+	size_t length = strnlen(comm, PROFILE_COMM - 1), cut = strcspn(comm, "/:");
 	size_t end = length;
 	if (cut > 0 && cut < length) {
 		end = cut;
 	} else {
 		while (end > 1 && isdigit((unsigned char)comm[end - 1]))
 			end--;
-		while (end > 1 && end < length && strchr("-_", comm[end - 1]))
+		while (end > 1 && end < length && strchr("-_.", comm[end - 1]))
 			end--;
 	}
-	snprintf(name, 19, "[%.*s]", (int)end, comm);
+	snprintf(name, APPIDS_THREAD_NAME, "[%.*s]", (int)end, comm);
+}
+
+/* The kernel keeps 15 characters of a name with its task, and all of them elsewhere, which only
+ * /proc tells. Of a worker it tells what it works on right now, too: "kworker/0:1-events". */
+static void whole_comm(const struct image_of *image, char comm[PROFILE_COMM])
+{
+	static const char worker[] = "kworker/", rescuer[] = "kworker/R-";
+	snprintf(comm, PROFILE_COMM, "%s", image->comm);
+	FREED char *text = image->kernel && !image->end_ns ? file_read_proc(image->pid, "comm")
+							   : NULL;
+	if (!text || strncmp(text, image->comm, strlen(image->comm)) != 0)
+		return;
+	snprintf(comm, PROFILE_COMM, "%.*s", (int)strcspn(text, "\n"), text);
+	if (strncmp(comm, worker, strlen(worker)) == 0 &&
+	    strncmp(comm, rescuer, strlen(rescuer)) != 0)
+		comm[strcspn(comm, "+-")] = 0;
 }
 
 /* A line is "4:cpu,memory:/path". */
@@ -124,12 +140,13 @@ void appids_fill(struct appids *a, struct profile *into, struct image_of *image,
 		return;
 	}
 	const struct profile_object *executable = executable_of(sb, image);
-	char room[19];
-	const char *name = image->comm;
+	char room[APPIDS_THREAD_NAME];
+	const char *name = i->comm;
+	whole_comm(image, i->comm);
 	if (executable)
 		name = object_name(executable);
 	else if (image->kernel)
-		appids_thread_name(image->comm, room), name = room;
+		appids_thread_name(i->comm, room), name = room;
 	if (!image->numbered) {
 		image->instance = next_number(a, name, executable ? executable->path : "");
 		image->numbered = true;
@@ -148,7 +165,6 @@ void appids_fill(struct appids *a, struct profile *into, struct image_of *image,
 		i->start_ns = image->start_ns;
 		i->exec_id = image->number;
 	}
-	memcpy(i->comm, image->comm, sizeof i->comm);
 	i->cgroup = image->cgroup;
 	i->container = image->container;
 }

@@ -19,7 +19,8 @@ void appids_fill(struct appids *a, struct profile *into, struct image_of *image,
 		 struct sideband *sb, struct profile_instance *i);
 
 /* "kworker/0:1-events" -> "[kworker]": similar kernel threads are one app. */
-void appids_thread_name(const char *comm, char name[19]);
+#define APPIDS_THREAD_NAME (PROFILE_COMM + 2)
+void appids_thread_name(const char *comm, char name[APPIDS_THREAD_NAME]);
 
 /* The cgroup path in a text like /proc/PID/cgroup: that of the v2 hierarchy, or else of systemd's,
  * or else of the first; NULL: none. The caller frees it. */

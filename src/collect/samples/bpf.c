@@ -30,6 +30,7 @@
 #include "collect/samples/spaces.h"
 #include "collect/samples/tally.h"
 #include "collect/samples/unwound.h"
+#include "collect/speed/tick.h"
 #include "profile.skel.h"
 #include "record/profile.h"
 
@@ -176,7 +177,6 @@ static uint64_t idle_ns(const uint32_t *cpus, size_t count)
 #define DUMP_BYTES (16u << 20)	  /* a power of 2 */
 #define LOOK_MOST_NS 1000000000u  /* files of what ended since may be gone */
 #define DRAIN_MOST_NS 4000000000u /* images of what ended since are still known */
-#define FULL 4			  /* a part of the room: a beat more of the same fits, too */
 #define FORGET_NS 10000000000u
 #define FRAMES_TYPICAL 40
 #define BEAT_STACKS_NS 200000000u /* the kernel side is told of new programs this soon */
@@ -192,7 +192,8 @@ struct sampler {
 	struct sideband *sideband;
 	struct tally *tally;
 	struct spaces *spaces;	   /* NULL: no stacks by rows */
-	struct ring_buffer *dumps; /* likewise */
+	struct ring_buffer *dumps; /* NULL: no stacks */
+	uint64_t ips[PROFILE_WALK];
 	int epoll;
 	struct profile_cpu *counts;  /* by number of the CPU */
 	struct profile_words *words; /* NULL: no stacks */
@@ -310,9 +311,11 @@ static int load(struct sampler *s, const struct samples_options *o, struct error
 		if (s->cpus.items[i] < PROFILE_CPUS)
 			s->skel->rodata->sampled_cpus[s->cpus.items[i]] = 1;
 	int failed = profile_bpf__load(s->skel);
-	if (failed)
-		return error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
-				 strerror(-failed));
+	if (failed) {
+		error_set(err, EXIT_ENVIRONMENT, "the kernel refused the BPF programs: %s",
+			  kernel_refusal(-failed));
+		return error_hint(err, "REQUIREMENTS in 'man tare' says which kernels take them");
+	}
 	s->skel->bss->control.filtered = s->by_cgroup;
 	s->counts = kernel_map_memory(s->skel->maps.cpus, s->room * sizeof *s->counts, false,
 				      &s->counts_size);
@@ -384,18 +387,16 @@ static int open_sampler(struct sampler *s, const struct samples_options *o, stru
 		if (spaces_open(&s->spaces, s->skel, s->sideband, err))
 			return -1;
 		spaces_prepare(s->spaces);
+	}
+	if (s->stacks != STACKS_NONE) {
 		s->dumps = ring_buffer__new(bpf_map__fd(s->skel->maps.dumps), take_dump, s, NULL);
 		if (!s->dumps)
 			return error_errno(err, EXIT_ENVIRONMENT, "cannot map a ring buffer");
 		if (watch(s, ring_buffer__epoll_fd(s->dumps), err))
 			return -1;
 	}
-	if (s->mode == PROFILE_TICK)
-		s->hz = (double)s->skel->kconfig->CONFIG_HZ;
-	else
-		s->hz = o->hz;
-	if (s->hz < 1)
-		return no_tick("its configuration does not tell how often it comes", err);
+	uint64_t ticks = 1000000000 / tick_period_ns();
+	s->hz = s->mode == PROFILE_TICK ? (double)ticks : o->hz;
 	if (s->mode != PROFILE_TICK &&
 	    sample_events_open(&s->events, s->mode, o->hz, s->cpus.items, s->cpus.count, err))
 		return -1;
@@ -410,6 +411,10 @@ static int sampler_open(void **state, const struct samples_options *o, struct er
 	struct sampler *s = xcalloc(1, sizeof *s);
 	s->mode = o->mode;
 	s->stacks = o->stacks;
+#if !defined(__x86_64__) /* there are rows of no other (binary/unwind.h) */
+	if (s->stacks == STACKS_EH_FRAME)
+		s->stacks = STACKS_POINTERS;
+#endif
 	s->epoll = -1;
 	if (open_sampler(s, o, err)) {
 		sampler_close(s);
@@ -527,14 +532,14 @@ static int take_dump(void *context, void *data, size_t size)
 	struct image_of *image = sideband_find(s->sideband, d->identity.tgid, d->at_ns);
 	struct unwind_state from = { .ip = d->ip, .sp = d->sp, .bp = d->bp };
 	struct unwind_memory stack = { .begin = d->sp, .bytes = d->stack, .size = d->size };
-	uint64_t ips[PROFILE_DEPTH] = { d->ip };
 	enum stack_end end = STACK_BROKEN;
 	size_t count = 1;
+	s->ips[0] = d->ip;
 	if (image) {
-		count = unwound(s->sideband, image, from, &stack, ips, PROFILE_DEPTH, &end);
+		count = unwound(s->sideband, image, from, &stack, s->ips, PROFILE_WALK, &end);
 		spaces_tell(s->spaces, &d->identity, image, d->flags & PROFILE_OUTSIDE);
 	}
-	tally_dump(s->tally, d, image, ips, count, end);
+	tally_dump(s->tally, d, image, s->ips, count, end);
 	struct profile_slice *slice = &s->current.slices.items[0];
 	if (d->flags & PROFILE_IN_USER)
 		slice->user++;
@@ -567,7 +572,7 @@ static void read_half(struct sampler *s, uint32_t cpu, uint32_t which)
 	if (half->words > 0)
 		memset(half->index, 0, sizeof half->index);
 	half->user = half->kernel = half->others = half->lost = 0;
-	half->used = half->words = 0;
+	half->used = half->words = half->woken = half->hurried = 0;
 	half->css_set = 0;
 }
 
@@ -576,7 +581,8 @@ static void take_told(struct sampler *s)
 	read_sideband(s);
 	if (s->dumps) {
 		s->learning = ring_buffer__consume(s->dumps) > 0;
-		spaces_look_again(s->spaces);
+		if (s->spaces)
+			spaces_look_again(s->spaces);
 	}
 }
 
@@ -599,8 +605,8 @@ static bool fills_up(const struct sampler *s)
 	uint32_t which = s->skel->bss->control.half & 1;
 	for (uint32_t cpu = 0; cpu < s->room; cpu++) {
 		const struct profile_half *half = &s->counts[cpu].halves[which];
-		if (__atomic_load_n(&half->used, __ATOMIC_RELAXED) > PROFILE_SLOTS / FULL ||
-		    __atomic_load_n(&half->words, __ATOMIC_RELAXED) > PROFILE_WORDS / FULL)
+		if (__atomic_load_n(&half->used, __ATOMIC_RELAXED) > PROFILE_SLOTS / PROFILE_FULL ||
+		    __atomic_load_n(&half->words, __ATOMIC_RELAXED) > PROFILE_WORDS / PROFILE_FULL)
 			return true;
 	}
 	return false;

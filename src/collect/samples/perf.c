@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "collect/bpf/profile.h"
 #include "collect/machine/cpus.h"
 #include "collect/samples/appids.h"
 #include "collect/samples/backend.h"
@@ -33,6 +35,7 @@ struct samples_perf {
 	cpu_list cpus;	     /* all that are online: processes may be told of on any */
 	ARRAY(bool) sampled; /* of them, those that were asked for */
 	size_t ring_bytes;
+	size_t frames_most; /* that the kernel follows by frame pointers */
 	struct perf_rings *rings;
 	ARRAY(int) events; /* which write into the ring of their CPU */
 	ARRAY(pid_t) followed;
@@ -91,13 +94,13 @@ static bool take_words(struct rest *r, void *into, size_t count)
 }
 
 struct walk {
-	uint64_t ips[PROFILE_FRAMES_MAX];
+	uint64_t ips[PROFILE_WALK];
 	size_t count;
 	enum stack_end end;
 };
 
 /* What the kernel followed by frame pointers. It does not say why it ended where it did. */
-static void walk_chain(struct rest *rest, struct walk *w)
+static void walk_chain(struct rest *rest, size_t most, struct walk *w)
 {
 	uint64_t left, ip;
 	size_t count = 0;
@@ -107,15 +110,13 @@ static void walk_chain(struct rest *rest, struct walk *w)
 	for (; left > 0 && take_words(rest, &ip, 1); left--) {
 		if (ip >= PERF_CONTEXT_MAX) /* a mark of what follows */
 			continue;
-		if (count == PROFILE_FRAMES_MAX) {
-			w->end = STACK_LIMIT;
-			break;
-		}
-		if (count > 0 && ip == 0)
+		if (count == PROFILE_WALK || (count > 0 && ip == 0))
 			break;
 		w->ips[count] = count ? ip - 1 : ip;
 		count++;
 	}
+	if (count >= most)
+		w->end = STACK_LIMIT;
 	if (count > 0)
 		w->count = count;
 }
@@ -133,7 +134,7 @@ static void walk_copy(struct samples_perf *s, struct image_of *image, struct res
 	struct unwind_memory stack = { .begin = from.sp,
 				       .bytes = rest->at,
 				       .size = (size_t)(used < size ? used : size) };
-	w->count = unwound(s->sb, image, from, &stack, w->ips, PROFILE_FRAMES_MAX, &w->end);
+	w->count = unwound(s->sb, image, from, &stack, w->ips, PROFILE_WALK, &w->end);
 }
 
 /* Where an address lies. A mapping can be missing only when its record was lost; /proc is ahead of
@@ -202,12 +203,14 @@ static void take_sample(struct samples_perf *s, const struct perf_event_header *
 	/* first, so that what its mappings lack is there when it is unwound */
 	locations[0] = location_of(s, image, told.ip);
 	if (s->stacks == STACKS_POINTERS)
-		walk_chain(&rest, &walk);
+		walk_chain(&rest, s->frames_most, &walk);
 	else if (s->stacks == STACKS_EH_FRAME && image)
 		walk_copy(s, image, &rest, &walk);
-	for (size_t i = 1; i < walk.count; i++)
+	size_t kept = unwound_keep(walk.ips, walk.count);
+	for (size_t i = 1; i < kept; i++)
 		locations[i] = location_of(s, image, walk.ips[i]);
-	uint32_t stack = profile_add_stack(&s->now, locations, walk.count, 0, walk.end);
+	uint32_t stack =
+		profile_add_walked_stack(&s->now, locations, kept, 0, walk.count, walk.end);
 	profile_add_sample(&s->now, 0, thread_of(s, image, &told), stack, 1);
 	s->now.slices.items[0].samples++;
 	s->now.slices.items[0].user++;
@@ -247,6 +250,7 @@ static void samples_perf_read(struct samples_perf *s)
 }
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+#define MAX_STACK "/proc/sys/kernel/perf_event_max_stack"
 #define RING_BYTES (512u << 10) /* what the kernel lets every user have, per CPU */
 #define RING_BYTES_COPIES (4u << 20)
 #define RING_BYTES_LEAST (64u << 10)
@@ -327,7 +331,7 @@ static int add_event(struct samples_perf *s, pid_t tid, size_t cpu, struct error
 	struct perf_event_attr attr = attributes(s, s->sampled.items[cpu]);
 	attr.inherit = 1;
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task =
-		1; /* no build_id: see sideband_ring.c */
+		1; /* no build_id: see watch_cpu() */
 	int event = open_event(&attr, tid, s->cpus.items[cpu]);
 	if (event < 0)
 		return refused(s, errno, err);
@@ -450,9 +454,14 @@ static int make_rings(struct samples_perf *s, struct error *err)
 
 static int set_up(struct samples_perf *s, const struct samples_options *o, struct error *err)
 {
+	long frames;
 	s->mode = o->mode == PROFILE_CYCLES ? PROFILE_CYCLES : PROFILE_CLOCK;
 	s->hz = o->mode == PROFILE_TICK ? TICK_HZ : o->hz;
 	s->stacks = o->stacks;
+	FREED char *most = file_read_line(MAX_STACK);
+	if (!most || !integer_parse(most, 1, INT_MAX, &frames))
+		frames = PROFILE_DEPTH;
+	s->frames_most = frames < PROFILE_WALK ? (size_t)frames : PROFILE_WALK;
 	if (s->stacks == STACKS_EH_FRAME && !samples_perf_registers())
 		s->stacks = STACKS_POINTERS;
 	strbuf_puts(&s->not_seen, "samples of the kernel and of other users' processes: " NEEDED);
@@ -560,7 +569,7 @@ static uint64_t perf_beat_ns(const void *state)
 	const struct samples_perf *s = state;
 	uint64_t bytes = sizeof(struct perf_rings_sample);
 	if (s->stacks == STACKS_POINTERS)
-		bytes += (PROFILE_FRAMES_MAX + 2) * sizeof(uint64_t);
+		bytes += (s->frames_most + 2) * sizeof(uint64_t);
 	if (s->stacks == STACKS_EH_FRAME)
 		bytes += SAMPLES_PERF_STACK_BYTES + 6 * sizeof(uint64_t);
 	uint64_t ns = s->ring_bytes / 4 * UINT64_C(1000000000) / (bytes * s->hz);

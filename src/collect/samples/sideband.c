@@ -580,7 +580,7 @@ void sideband_take(struct sideband *sb, const struct perf_event_header *record, 
 		if (head(record, &told.map2, sizeof told.map2) &&
 		    (name = text(record, sizeof told.map2))) {
 			/* Whatever PERF_RECORD_MISC_MMAP_BUILD_ID says: it may be another
-			 * listener's (see sideband_ring.c). */
+			 * listener's (see watch_cpu()). */
 			struct origin from = { .path = name,
 					       .id = { .device = makedev(told.map2.major,
 									 told.map2.minor),

@@ -1,10 +1,12 @@
 #include "collect/samples/tally.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "collect/samples/appids.h"
 #include "collect/samples/cgroups.h"
+#include "collect/samples/unwound.h"
 
 #define KNOWN_MOST 16384 /* instances, before those that ended are forgotten */
 
@@ -169,8 +171,7 @@ static struct known *known_of(struct tally *t, const struct profile_identity *se
 					   .start_ns = id.start_ns,
 					   .exec_id = id.exec_id,
 					   .first_ns = at_ns } };
-	memcpy(new.instance.comm, comm, sizeof new.instance.comm);
-	new.instance.comm[sizeof new.instance.comm - 1] = 0;
+	snprintf(new.instance.comm, sizeof new.instance.comm, "%.15s", comm);
 	appids_fill(t->appids, &t->who, image, t->sb, &new.instance);
 	if (!new.instance.cgroup)
 		new.instance.cgroup = (char *)cgroups_path(t->cgroups, cgroup);
@@ -198,9 +199,10 @@ static uint32_t thread_here(struct tally *t, struct known *k, uint32_t tid, cons
 		k->here = profile_add_instance(p, &new);
 	}
 	char name[16];
-	memcpy(name, comm, sizeof name);
-	name[sizeof name - 1] = 0;
-	return profile_add_thread(p, k->here, tid, name);
+	snprintf(name, sizeof name, "%.15s", comm);
+	/* of a kernel thread there may be more */
+	bool same = strncmp(k->instance.comm, name, strlen(name)) == 0 && k->identity.tgid == tid;
+	return profile_add_thread(p, k->here, tid, same ? k->instance.comm : name);
 }
 
 /* ---- where ---- */
@@ -257,16 +259,61 @@ static uint32_t user_location(struct tally *t, const struct image_of *image,
 
 /* ---- counting ---- */
 
+_Static_assert(PROFILE_INNER == PROFILE_FRAMES_INNER && PROFILE_OUTER == PROFILE_FRAMES_OUTER, "");
+
 struct place_list {
-	uint32_t locations[2 * PROFILE_DEPTH + 2];
+	uint32_t locations[PROFILE_DEPTH + PROFILE_USER];
 	size_t count, kernel;
+	size_t depth; /* of the user part */
 };
 
 static void add_sample(struct tally *t, uint32_t thread, const struct place_list *l,
 		       enum stack_end end, uint64_t count)
 {
-	uint32_t stack = profile_add_stack(t->into, l->locations, l->count, l->kernel, end);
+	uint32_t stack =
+		profile_add_walked_stack(t->into, l->locations, l->count, l->kernel, l->depth, end);
 	profile_add_sample(t->into, 0, thread, stack, count);
+}
+
+/* The kernel's part, without the first `skip`, which belong to the sampling itself. */
+static void add_kernel(struct tally *t, struct place_list *l, const __u64 *words, uint32_t skip,
+		       uint32_t count)
+{
+	for (uint32_t i = skip; i < count && i < PROFILE_DEPTH; i++)
+		l->locations[l->count++] = kernel_location(t, words[i] - (i > skip));
+	l->kernel = l->count;
+}
+
+struct user_place {
+	const struct image_of *image;
+	const struct profile_identity *identity;
+	uint64_t at_ns;
+};
+
+static void add_user(struct tally *t, struct place_list *l, const struct user_place *of,
+		     uint64_t ip, uint64_t *last)
+{
+	/* recursion comes to the same place again and again */
+	l->locations[l->count] = l->count > l->kernel && ip == *last
+					 ? l->locations[l->count - 1]
+					 : user_location(t, of->image, of->identity, of->at_ns, ip);
+	l->count++;
+	*last = ip;
+}
+
+/* No room for the stack, or none was asked for. */
+static void add_leaf(struct tally *t, uint32_t thread, const struct profile_slot *slot,
+		     const struct user_place *of)
+{
+	bool user = slot->flags & PROFILE_IN_USER, cut = slot->flags & PROFILE_CUT;
+	struct place_list l = { .count = 1, .kernel = !user, .depth = user };
+	l.locations[0] = user ? user_location(t, of->image, of->identity, of->at_ns, slot->ip)
+			      : kernel_location(t, slot->ip);
+	add_sample(t, thread, &l,
+		   cut	  ? STACK_NO_ROOM
+		   : user ? STACK_LEAF
+			  : STACK_COMPLETE,
+		   slot->count);
 }
 
 void tally_slot(struct tally *t, const struct profile_slot *slot, const char comm[16],
@@ -274,48 +321,45 @@ void tally_slot(struct tally *t, const struct profile_slot *slot, const char com
 {
 	struct known *k = known_of(t, &slot->identity, slot->first_ns, comm, slot->cgroup);
 	uint32_t thread = thread_here(t, k, slot->tid, comm), pid = slot->identity.tgid;
-	struct image_of *image = sideband_find(t->sb, pid, slot->first_ns);
-	struct place_list l = { .count = 0 };
+	const struct user_place of = { sideband_find(t->sb, pid, slot->first_ns), &slot->identity,
+				       slot->first_ns };
 	if (!slot->stack || slot->stack > PROFILE_WORDS - PROFILE_STACK_MOST + 1) {
-		bool user = slot->flags & PROFILE_IN_USER;
-		l.locations[l.count++] =
-			user ? user_location(t, image, &slot->identity, slot->first_ns, slot->ip)
-			     : kernel_location(t, slot->ip);
-		l.kernel = user ? 0 : 1;
-		add_sample(t, thread, &l,
-			   slot->flags & PROFILE_CUT ? STACK_LIMIT
-			   : user		     ? STACK_LEAF
-						     : STACK_COMPLETE,
-			   slot->count);
+		add_leaf(t, thread, slot, &of);
 		return;
 	}
 	const __u64 *stack = words + slot->stack - 1;
-	uint64_t counts = stack[1];
+	uint64_t counts = stack[1], last = 0;
 	uint32_t kernel = counts & 0xffff, user = counts >> 16 & 0xffff;
 	uint32_t skip = (uint32_t)(counts >> 48);
-	if (kernel > PROFILE_DEPTH || user > PROFILE_DEPTH || skip > kernel)
+	if (kernel > PROFILE_DEPTH || user > PROFILE_WALK || skip > kernel)
 		kernel = user = skip = 0; /* cannot be: memory that others write is not trusted */
-	for (uint32_t i = skip; i < kernel && i < PROFILE_DEPTH; i++)
-		l.locations[l.count++] = kernel_location(t, stack[2 + i] - (i > skip));
-	l.kernel = l.count;
-	for (uint32_t i = 0; i < user && i < PROFILE_DEPTH; i++)
-		l.locations[l.count++] = user_location(t, image, &slot->identity, slot->first_ns,
-						       stack[2 + kernel + i]);
+	struct place_list l = { .depth = user };
+	add_kernel(t, &l, stack + 2, skip, kernel);
+	for (uint32_t i = 0; i < user; i++) {
+		if (i == PROFILE_INNER && user > PROFILE_USER)
+			i = user - PROFILE_OUTER;
+		add_user(t, &l, &of, stack[2 + kernel + PROFILE_USER_WORD(i)], &last);
+	}
+	if (l.kernel)
+		l.locations[0] = kernel_location(t, slot->ip);
+	else if (l.count)
+		l.locations[0] =
+			user_location(t, of.image, &slot->identity, slot->first_ns, slot->ip);
 	add_sample(t, thread, &l, (enum stack_end)(counts >> 32 & 3), slot->count);
 }
 
 void tally_dump(struct tally *t, const struct profile_dump *dump, const struct image_of *image,
-		const uint64_t *user, size_t count, enum stack_end end)
+		uint64_t *user, size_t count, enum stack_end end)
 {
 	struct known *k = known_of(t, &dump->identity, dump->at_ns, dump->comm, dump->cgroup);
 	uint32_t thread = thread_here(t, k, dump->tid, dump->comm);
 	uint32_t kernel = dump->kernel_count & 0xffff, skip = dump->kernel_count >> 16;
-	struct place_list l = { .count = 0 };
-	for (uint32_t i = skip; i < kernel && i < PROFILE_DEPTH; i++)
-		l.locations[l.count++] = kernel_location(t, dump->kernel[i] - (i > skip));
-	l.kernel = l.count;
-	for (size_t i = 0; i < count && i < PROFILE_DEPTH; i++)
-		l.locations[l.count++] =
-			user_location(t, image, &dump->identity, dump->at_ns, user[i]);
+	const struct user_place of = { image, &dump->identity, dump->at_ns };
+	struct place_list l = { .depth = count };
+	uint64_t last = 0;
+	add_kernel(t, &l, dump->kernel, skip, kernel);
+	count = unwound_keep(user, count);
+	for (size_t i = 0; i < count; i++)
+		add_user(t, &l, &of, user[i], &last);
 	add_sample(t, thread, &l, end, 1);
 }

@@ -19,9 +19,10 @@ void tally_begin(struct tally *t, struct profile *into);
 void tally_slot(struct tally *t, const struct profile_slot *slot, const char comm[16],
 		const __u64 *words);
 
-/* Adds one sample whose user stack was unwound here. Addresses of callers are already minus 1. */
+/* Adds one sample whose user stack was unwound here. Addresses of callers are already minus 1. The
+ * middle of a deep one is overwritten. */
 void tally_dump(struct tally *t, const struct profile_dump *dump, const struct image_of *image,
-		const uint64_t *user, size_t count, enum stack_end end);
+		uint64_t *user, size_t count, enum stack_end end);
 
 /* Forgets instances that ended, if there are many. */
 void tally_forget(struct tally *t);

@@ -5,6 +5,7 @@
 #define TARE_COLLECT_SAMPLES_UNWOUND_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "binary/unwind.h"
 #include "collect/samples/sideband.h"
@@ -32,6 +33,17 @@ bool unwound_address(const struct unwound_object *o, uint64_t offset, uint64_t *
  * made by a JIT) is unwound by its frame pointer if that is plausible. */
 size_t unwound(struct sideband *sb, struct image_of *image, struct unwind_state from,
 	       const struct unwind_memory *stack, uint64_t *ips, size_t max, enum stack_end *end);
+
+/* Leaves out the middle of a stack of more than PROFILE_FRAMES_MAX frames. Returns how many are
+ * left. */
+static inline size_t unwound_keep(uint64_t *ips, size_t count)
+{
+	if (count <= PROFILE_FRAMES_MAX)
+		return count;
+	memmove(ips + PROFILE_FRAMES_INNER, ips + count - PROFILE_FRAMES_OUTER,
+		PROFILE_FRAMES_OUTER * sizeof *ips);
+	return PROFILE_FRAMES_MAX;
+}
 
 /* Releases what is kept for the objects. Call it before sideband_close(). */
 void unwound_release(struct sideband *sb);

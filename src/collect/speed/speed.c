@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/schedule.h"
+#include "collect/speed/tick.h"
 #include "collect/speed/work.h"
 #include "record/field.h"
 
@@ -22,12 +23,14 @@
 #define SLICE_NS 100000u /* the shortest that the kernel grants (sched_setattr(2)) */
 #define ROOM (1u << 14)	 /* samples per CPU, before they are thinned out */
 #define PARK_PATIENCE_NS 20000000u
+#define PERIOD_MIN_NS 2000000u
 /* A probe on a CPU that the subject does not have looks less and less often. */
 #define REST_MOST 4u
 
 struct prober {
 	struct speed_probe *all;
-	uint32_t cpu, number;
+	uint32_t cpu;
+	uint64_t phase_ns; /* of its CPU's tick */
 	pthread_t thread;
 	bool made;
 	int failed; /* errno */
@@ -41,7 +44,7 @@ struct prober {
 };
 
 struct speed_probe {
-	uint64_t period_ns, ease_after_ns;
+	uint64_t period_ns; /* ticks, PERIOD_MIN_NS at least */
 	int priority;
 	speed_turn_fn turn;
 	void *context;
@@ -133,27 +136,31 @@ static bool probe_once(struct prober *p)
 	return true;
 }
 
-/* From begin to end. Periods that were missed are not made up for. The threads take turns within
- * the period: else a CPU that falls idle would look for work just when the subject is not running.
- */
+/* The first instant after `now` at which the CPU's tick comes and its periods have the phase. */
+static uint64_t next_tick(const struct prober *p, uint64_t now)
+{
+	uint64_t period = p->all->period_ns;
+	return now + period - (now + period - p->phase_ns) % period;
+}
+
+/* From begin to end. Where the subject does not have the CPU, the thread looks between the ticks:
+ * if all threads woke up at once, a CPU that falls idle would take the subject, which is not
+ * running just then. */
 static void probe_along(struct prober *p, uint32_t word)
 {
 	struct speed_probe *all = p->all;
-	uint64_t offset = all->period_ns * p->number / all->count;
-	uint64_t next = all->begin_ns + offset;
+	uint64_t next = next_tick(p, all->begin_ns);
 	uint32_t rest = 1;
 	while (load(&all->word) == word) {
-		uint64_t now = clock_monotonic_ns();
-		if (now < next) {
+		if (clock_monotonic_ns() < next) {
 			wait_until(&all->word, word, next);
 			continue;
 		}
-		rest = probe_once(p) ? 1 : rest < REST_MOST ? rest * 2 : rest;
-		now = clock_monotonic_ns();
-		uint32_t eased = now - all->begin_ns > all->ease_after_ns ? 2 : 1;
-		next += rest * eased * all->period_ns;
-		if (next <= now)
-			next += ((now - next) / all->period_ns + 1) * all->period_ns;
+		bool subject = probe_once(p);
+		next = next_tick(p, clock_monotonic_ns());
+		rest = subject ? 1 : rest < REST_MOST ? rest * 2 : rest;
+		if (!subject)
+			next += (rest - 1) * all->period_ns + all->period_ns / 2;
 	}
 }
 
@@ -252,12 +259,14 @@ int speed_probe_open(struct speed_probe **out, const struct speed_options *optio
 {
 	struct speed_probe *p = xcalloc(1, sizeof *p);
 	cpu_set_t set;
+	FREED uint64_t *phases = xcalloc(CPU_SETSIZE, sizeof *phases);
+	tick_phases(phases, CPU_SETSIZE);
 	list_cpus(options, &set);
-	p->period_ns = options->period_ns ? options->period_ns : SPEED_PERIOD_NS;
+	uint64_t tick = tick_period_ns();
+	p->period_ns = (PERIOD_MIN_NS + tick - 1) / tick * tick;
 	p->priority = options->above_priority >= PRIORITY ? options->above_priority + 1 : PRIORITY;
 	if (p->priority > 99)
 		p->priority = 99;
-	p->ease_after_ns = options->ease_after_ns ? options->ease_after_ns : UINT64_MAX;
 	p->turn = options->turn;
 	p->context = options->context;
 	p->ring = speed_ring_new();
@@ -269,7 +278,7 @@ int speed_probe_open(struct speed_probe **out, const struct speed_options *optio
 		struct prober *b = &p->probers[p->count];
 		*b = (struct prober){ .all = p,
 				      .cpu = cpu,
-				      .number = (uint32_t)p->count,
+				      .phase_ns = phases[cpu],
 				      .stride = 1,
 				      .samples = xcalloc(ROOM, sizeof *b->samples) };
 		p->count++;

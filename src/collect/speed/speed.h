@@ -1,6 +1,7 @@
-/* Watches how fast CPUs are while something else runs on them. A thread on each wakes up now and
- * then, before everything else that wants the CPU, does a few µs of known work and sleeps again.
- * Its wake-ups also make the scheduler choose anew who runs, which a duet uses. */
+/* Watches how fast CPUs are while something else runs on them. A thread on each wakes up with the
+ * kernel's tick, before everything else that wants the CPU, does a few µs of known work and sleeps
+ * again. A wake-up at any other time would take an interrupt of its own, which costs the subject
+ * far more than the probe itself: on a virtual machine some 50 µs of TLB and cache misses. */
 #ifndef TARE_COLLECT_SPEED_SPEED_H
 #define TARE_COLLECT_SPEED_SPEED_H
 
@@ -8,9 +9,6 @@
 
 #include "base/error.h"
 #include "record/speed.h"
-
-#define SPEED_PERIOD_NS 1000000u
-#define SPEED_EASE_NS 100000000u /* for executions: a longer one has enough of them */
 
 /* Who had this thread's CPU before this thread. *events counts what interrupted that CPU so far. */
 enum speed_turn {
@@ -20,13 +18,11 @@ enum speed_turn {
 };
 typedef enum speed_turn (*speed_turn_fn)(void *context, uint32_t cpu, uint64_t *events);
 
-/* Zeroed: all CPUs that this process may use, every ms, whoever has them. */
+/* Zeroed: all CPUs that this process may use, whoever has them. */
 struct speed_options {
-	const cpu_set_t *cpus;	/* NULL: all that this process may use; borrowed until open returns
-				 */
-	uint64_t period_ns;	/* 0: SPEED_PERIOD_NS */
-	uint64_t ease_after_ns; /* half as often after this time; 0: never */
-	int above_priority;	/* of the subject if that is a real-time one; 0: it is not */
+	const cpu_set_t *cpus; /* NULL: all that this process may use; borrowed until open returns
+				*/
+	int above_priority;    /* of the subject if that is a real-time one; 0: it is not */
 	/* Tells when the subject has the CPU: other probes do no work. NULL: every one counts. */
 	speed_turn_fn turn;
 	void *context;

@@ -19,7 +19,7 @@ static int by_size(const void *a, const void *b)
 	return ORDER(x, y);
 }
 
-static struct speed_figures figures_of(double *means, size_t count)
+struct speed_figures speed_figures_of(double *means, size_t count)
 {
 	struct speed_figures f = { NAN, NAN, NAN, NAN };
 	if (!count)
@@ -65,7 +65,7 @@ void speed_judge(struct speed_sample *samples, size_t count, struct speed_cpu *o
 		out->windows += m.used > 0;
 	}
 	for (size_t k = 0; k < SPEED_KINDS; k++) {
-		out->of[k] = figures_of(means[k], out->windows);
+		out->of[k] = speed_figures_of(means[k], out->windows);
 		xfree(means[k]);
 	}
 	out->grade = grade_of(out);

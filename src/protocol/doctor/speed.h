@@ -19,6 +19,9 @@ struct speed_figures {
 	double varied;		    /* worst / best - 1 */
 };
 
+/* Sorts the means. */
+struct speed_figures speed_figures_of(double *means, size_t count);
+
 struct speed_cpu {
 	uint32_t cpu;
 	enum speed_grade grade;

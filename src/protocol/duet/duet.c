@@ -6,43 +6,56 @@
 #include <string.h>
 
 #include "stats/sequential.h"
+#include "stats/trimmed.h"
 
 #define ERROR_RATE 0.05
 /* Below this many pairs the outermost are kept: trimming would leave too few. */
 #define TRIMMED_FROM 10
 #define TRIMMED_SHARE 0.1
 #define PAIRS_MIN 3
+/* The levels of several looks are those of normal deviates, but the first looks have few pairs, and
+ * log ratios may be skewed. So they are multiplied by CAUTION n / (n + CAUTION_PAIRS), which was
+ * found by simulation (decision 031, docs/coverage.md). */
+#define CAUTION 0.9
+#define CAUTION_PAIRS 2.0
 #define SHARE_MOST 0.7
-#define APART_FROM_NS 60000000u
+#define CPUS_MOST 1.2
+/* Shorter ones may have ended before the other began. */
+#define APART_FROM_NS 20000000u
 
-const char *const duet_measure_names[DUET_MEASURES] = { "pt_net", "pt_exec", "turn", "et" };
-const char *const duet_measure_words[DUET_MEASURES] = { "process time (net)", "process time (exec)",
-							"time in its turns", "elapsed time" };
+const char *const duet_measure_names[DUET_MEASURES] = { "pt_net", "pt_exec",	  "turn",
+							"et",	  "instructions", "cycles" };
+const char *const duet_measure_words[DUET_MEASURES] = {
+	"process time (net)", "process time (exec)",	   "time in its turns",
+	"elapsed time",	      "instructions in user mode", "cycles in user mode"
+};
 
 static uint64_t value_ns(const struct duet_part *p, enum duet_measure m)
 {
+	int64_t count = m == DUET_CYCLES ? p->cycles : p->instructions;
+	if (duet_is_count(m))
+		return count < 0 ? ABSENT_NS : (uint64_t)count;
 	return m == DUET_PT_NET	   ? p->pt_ns[GRADE_NET]
 	       : m == DUET_PT_EXEC ? p->pt_ns[GRADE_EXEC]
 	       : m == DUET_TURN	   ? p->turn_ns
 				   : p->et_ns;
 }
 
-/* Without what the shell alone took, never below 0. Turns are elapsed time. */
+/* Without what the shell alone took, never below 0. Turns are elapsed time. What the shell counts
+ * is not known. */
 static double net_ns(const struct duet *d, enum duet_measure m, uint64_t ns)
 {
 	uint64_t cost = m == DUET_PT_NET    ? d->shell_pt_ns[GRADE_NET]
 			: m == DUET_PT_EXEC ? d->shell_pt_ns[GRADE_EXEC]
+			: duet_is_count(m)  ? 0
 					    : d->shell_et_ns;
 	return ns > cost ? (double)(ns - cost) : 0;
 }
 
 static bool succeeded(const struct duet *d, const struct duet_part *p)
 {
-	bool expected = p->status == 0 || d->ignore_failure;
-	for (size_t i = 0; i < d->expected_codes.count; i++)
-		expected |= p->status == d->expected_codes.items[i];
-	return (p->outcome == OUTCOME_EXITED && expected) ||
-	       (d->ignore_failure && p->outcome != OUTCOME_TIMED_OUT);
+	return outcome_counts(p->outcome, p->status, d->expected_codes.items,
+			      d->expected_codes.count, d->ignore_failure);
 }
 
 /* Whether every counted part has it. */
@@ -70,12 +83,27 @@ static enum duet_measure choose(const struct duet *d)
 		       : DUET_PT_EXEC;
 }
 
+const char *duet_measure_missing(const struct duet *d, enum duet_measure m)
+{
+	if (m == DUET_TURN && d->way != DUET_FREEZER)
+		return "there are no turns without the freezer";
+	if (m == DUET_ET && d->way != DUET_WHOLE)
+		return "while both run, the elapsed time of one is as much the other's";
+	array_each(p, &d->parts)
+		if (m != DUET_TURN && value_ns(p, m) == ABSENT_NS)
+			return m == DUET_PT_NET	  ? "it takes a ledger, which needs root and BPF"
+			       : duet_is_count(m) ? "there are no hardware counters"
+						  : "it is not known here";
+	return NULL;
+}
+
 /* The time of one side in one pair, per whole execution. Repeats count with the share that
  * overlapped the other side: the time used in the overlap over the executions done in it. */
 struct total {
 	double ns, done, overlap;
-	bool seen, failed, apart;
+	bool seen, failed, repeated;
 	int64_t at_ns;
+	double pt_ns, et_ns; /* of the first execution, by the scheduler; NaN: unknown */
 };
 
 static void add_part(const struct duet *d, const struct duet_part *p, enum duet_measure m,
@@ -95,14 +123,28 @@ static void add_part(const struct duet *d, const struct duet_part *p, enum duet_
 		return;
 	t->ns += net_ns(d, m, ns) * share;
 	t->done += share;
+	t->repeated |= p->repeat > 0;
 	if (p->repeat == 0) {
 		uint64_t pt = p->pt_ns[GRADE_EXEC];
-		/* the one that ended first had half of the CPU all the time, if they took turns */
-		t->apart = d->way == DUET_SCHEDULER && pt != ABSENT_NS && p->overlap >= 1 &&
-			   pt > APART_FROM_NS && (double)pt > SHARE_MOST * (double)p->et_ns;
+		t->pt_ns = pt == ABSENT_NS ? NAN : (double)pt;
+		t->et_ns = (double)p->et_ns;
 		t->overlap = p->overlap;
 		t->at_ns = p->started_at_ns;
 	}
+}
+
+/* Whether the sides of a pair on one CPU hardly took turns. Had they, each would have used about
+ * half of what both used until the first of them ended, and together no more than one CPU. */
+static bool are_apart(const struct total t[2])
+{
+	const struct total *first = &t[t[1].et_ns < t[0].et_ns], *other = &t[first == t];
+	if (!(first->pt_ns > APART_FROM_NS))
+		return false;
+	if (first->pt_ns > SHARE_MOST * first->et_ns)
+		return true;
+	double used = other->overlap * other->pt_ns, both = first->pt_ns + used;
+	return !first->repeated && !isnan(used) &&
+	       (fmax(used, first->pt_ns) > SHARE_MOST * both || both > CPUS_MOST * first->et_ns);
 }
 
 /* The pairs of one side with the reference, in order. */
@@ -136,7 +178,7 @@ static void collect_pairs(const struct duet *d, enum duet_measure m, struct duet
 									   : t[1].at_ns,
 					  .ns = { t[0].ns / t[0].done, t[1].ns / t[1].done },
 					  .overlap = fmin(t[0].overlap, t[1].overlap) };
-		v->apart += t[0].apart || t[1].apart;
+		v->apart += d->way == DUET_SCHEDULER && are_apart(t);
 		pair.log_ratio = log(pair.ns[1] / pair.ns[0]);
 		array_push(&v->list, pair);
 	}
@@ -149,43 +191,21 @@ static int by_ratio(const void *a, const void *b)
 	return ORDER((*x)->log_ratio, (*y)->log_ratio);
 }
 
-struct estimate {
-	double mean, error, df; /* error: of the mean */
-};
-
-/* The mean without the outermost tenth on each side, and its standard error from the winsorised
- * variance (Yuen 1974, Biometrika 61, 165-170): one pair that the host spoilt does not count, and
- * below TRIMMED_FROM pairs it is Student's. n counts the first pairs of the list; trimmed marks are
- * set if `mark`. */
-static struct estimate estimate(const struct duet_verdict *v, size_t n, bool mark)
+/* Of the first n pairs. One pair that the host spoilt does not count; below TRIMMED_FROM pairs all
+ * do. mark: sets which pairs are left out. */
+static struct trimmed_mean estimate(const struct duet_verdict *v, size_t n, bool mark)
 {
-	struct estimate e = { NAN, NAN, 0 };
-	if (n < 2)
-		return e;
-	FREED struct duet_pair **sorted = xmalloc(n * sizeof(struct duet_pair *));
+	struct trimmed_mean e;
+	FREED struct duet_pair **sorted = xmalloc((n + 1) * sizeof(struct duet_pair *));
+	FREED double *values = xmalloc((n + 1) * sizeof *values);
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = &v->list.items[i];
 	qsort(sorted, n, sizeof(struct duet_pair *), by_ratio);
-	size_t cut = n >= TRIMMED_FROM ? (size_t)(TRIMMED_SHARE * (double)n) : 0;
-	size_t kept = n - 2 * cut;
-	double sum = 0, winsorised = 0, squares = 0;
-	for (size_t i = 0; i < n; i++) {
-		bool out = i < cut || i >= n - cut;
-		size_t at = i < cut ? cut : i >= n - cut ? n - cut - 1 : i;
-		sum += out ? 0 : sorted[i]->log_ratio;
-		winsorised += sorted[at]->log_ratio;
-		if (mark)
-			sorted[i]->trimmed = out;
-	}
-	winsorised /= (double)n;
-	for (size_t i = 0; i < n; i++) {
-		size_t at = i < cut ? cut : i >= n - cut ? n - cut - 1 : i;
-		double off = sorted[at]->log_ratio - winsorised;
-		squares += off * off;
-	}
-	e.mean = sum / (double)kept;
-	e.df = (double)kept - 1;
-	e.error = sqrt(squares / ((double)kept * ((double)kept - 1)));
+	for (size_t i = 0; i < n; i++)
+		values[i] = sorted[i]->log_ratio;
+	trimmed_mean_of(values, n, n >= TRIMMED_FROM ? TRIMMED_SHARE : 0, &e);
+	for (size_t i = 0; mark && i < n; i++)
+		sorted[i]->trimmed = i < e.cut || i >= n - e.cut;
 	return e;
 }
 
@@ -196,7 +216,7 @@ static struct duet_step step_of(const struct duet_verdict *v, size_t n, double l
 	};
 	if (n < PAIRS_MIN)
 		return step;
-	struct estimate e = estimate(v, n, false);
+	struct trimmed_mean e = estimate(v, n, false);
 	double t = gsl_cdf_tdist_Qinv(level / 2, e.df);
 	step.ratio = exp(e.mean);
 	step.low = exp(e.mean - t * e.error);
@@ -220,6 +240,9 @@ static void take_steps(const struct duet *d, struct duet_verdict *v)
 			continue;
 		at = n;
 		double level = sequential_look(&s, (double)n, look->spent);
+		/* a single look is Student's own */
+		if (level < alpha * (1 - 1e-6))
+			level *= CAUTION * (double)n / ((double)n + CAUTION_PAIRS);
 		if (level > 0)
 			array_push(&v->steps, step_of(v, n, level));
 	}

@@ -6,8 +6,20 @@
 #include "record/duet.h"
 
 /* What is compared. */
-enum duet_measure { DUET_PT_NET, DUET_PT_EXEC, DUET_TURN, DUET_ET, DUET_MEASURES };
-extern const char *const duet_measure_names[DUET_MEASURES]; /* "pt_net", "pt_exec", "turn", "et" */
+enum duet_measure {
+	DUET_PT_NET,
+	DUET_PT_EXEC,
+	DUET_TURN,
+	DUET_ET,
+	DUET_INSTRUCTIONS, /* counts, of user mode: where times are in ns, these are numbers */
+	DUET_CYCLES,
+	DUET_MEASURES
+};
+extern const char *const duet_measure_names[DUET_MEASURES]; /* "pt_net", "pt_exec", ... */
+static inline bool duet_is_count(enum duet_measure m)
+{
+	return m == DUET_INSTRUCTIONS || m == DUET_CYCLES;
+}
 extern const char *const duet_measure_words[DUET_MEASURES]; /* "process time (net)", ... */
 
 enum duet_end {
@@ -42,8 +54,8 @@ struct duet_verdict {
 	uint32_t side;
 	size_t pairs, failed; /* counted, and left out because an execution failed */
 	size_t unusable;      /* left out: a time is not known, or not above the shell's */
-	/* Counted although its sides hardly took turns: one of them changed its priority or CPUs,
-	 * so the two did not meet the same speed. */
+	/* Counted although its sides hardly took turns (one had far more of the CPU than the
+	 * other), so that the two did not meet the same speed. */
 	size_t apart;
 	size_t judged, trimmed;	 /* of the counted: by the last look, and left out of its mean */
 	double ratio, low, high; /* other / reference; NaN: fewer than 3 pairs */
@@ -65,6 +77,10 @@ struct duet_result {
 	ARRAY(struct duet_verdict) verdicts; /* one per side but the reference */
 	bool done;			     /* every verdict is sure, so that the duet may stop */
 };
+
+/* Why the duet cannot be compared by the measure, as a clause; NULL: it can, judging by
+ * the executions that were made alone. */
+const char *duet_measure_missing(const struct duet *d, enum duet_measure m);
 
 /* measure DUET_MEASURES: what its way asks for (ET for whole executions, the best PT otherwise). */
 void duet_judge(const struct duet *d, enum duet_measure measure, struct duet_result *out);

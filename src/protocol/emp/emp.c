@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "protocol/emp/choice.h"
+#include "protocol/emp/counters.h"
 #include "protocol/emp/difference.h"
 #include "protocol/emp/warnings.h"
 
@@ -13,14 +15,15 @@
 #define RESOLUTION_NS 1000.0
 #define RESOLUTION_RELATIVE 1e-6
 
-const char *const emp_measure_names[] = { "et",	  "pt_net", "pt_exec",	"pt_tick",
-					  "user", "system", "pt_steady" };
+const char *const emp_measure_names[] = { "et",	    "pt_net",	 "pt_exec",	 "pt_tick", "user",
+					  "system", "pt_steady", "instructions", "cycles" };
 
 const char *const emp_rule_names[] = { "kept", "warmup", "failed", "I", "II" };
 
 const char *emp_label(enum emp_measure m)
 {
-	static const char *const labels[] = { "ET", "PT", "PT", "PT", "user", "system", "PT" };
+	static const char *const labels[] = { "ET",	"PT", "PT",	      "PT",    "user",
+					      "system", "PT", "instructions", "cycles" };
 	return labels[m];
 }
 
@@ -31,6 +34,12 @@ static uint64_t taken_from(enum emp_measure m, uint64_t et_ns, const uint64_t *p
 	       : m == EMP_PT_EXEC ? pt_ns[GRADE_EXEC]
 	       : m == EMP_PT_TICK ? pt_ns[GRADE_TICK]
 				  : et_ns;
+}
+
+/* -1: it was not counted. */
+static int64_t counted(const struct execution *x, enum emp_measure m)
+{
+	return counter_in_user_mode(&x->counters, emp_measure_names[m]);
 }
 
 bool emp_speed(const struct run *run, const struct execution *x, struct steady_input *out)
@@ -53,6 +62,8 @@ static double value_ns(const struct run *run, const struct execution *x, const s
 	struct steady_input in;
 	if (m == EMP_PT_STEADY)
 		return emp_speed(run, x, &in) ? steady_value(&r->steady, &in) : NAN;
+	if (emp_is_count(m))
+		return (double)counted(x, m);
 	enum emp_measure source = m == EMP_USER || m == EMP_SYSTEM ? r->headline : m;
 	uint64_t value = taken_from(source, x->et_ns, x->pt_ns);
 	uint64_t shell = taken_from(source, run->shell_et_ns, run->shell_pt_ns);
@@ -70,8 +81,8 @@ static void judge_alone(const struct execution *x, const struct emp_options *opt
 		snprintf(v->reason, sizeof v->reason, "a warm-up");
 		return;
 	}
-	if (execution_succeeded(x, options->expected_codes, options->expected_count) ||
-	    (options->ignore_failure && x->outcome != OUTCOME_TIMED_OUT))
+	if (outcome_counts(x->outcome, x->status, options->expected_codes, options->expected_count,
+			   options->ignore_failure))
 		return;
 	v->rule = EMP_FAILED;
 	const char *signal;
@@ -101,8 +112,10 @@ static void find_present(const struct execution *executions, struct emp_result *
 			continue;
 		measured++;
 		for (enum emp_measure m = 0; m < EMP_MEASURES; m++)
-			r->present[m] &= taken_from(m, executions[i].et_ns, executions[i].pt_ns) !=
-					 ABSENT_NS;
+			r->present[m] &= emp_is_count(m)
+						 ? counted(&executions[i], m) >= 0
+						 : taken_from(m, executions[i].et_ns,
+							      executions[i].pt_ns) != ABSENT_NS;
 	}
 	for (enum emp_measure m = 0; m < EMP_MEASURES; m++)
 		r->present[m] &= measured > 0;
@@ -131,7 +144,9 @@ static void fit_steady(const struct run *run, const struct execution *executions
 	steady_fit(in, n, options->speed_ns, &r->steady);
 	r->present[EMP_PT_STEADY] = n && n == counted && r->steady.helps;
 	bool leads = r->present[EMP_PT_STEADY] && r->steady.better && !options->no_steady;
-	r->lead = leads ? EMP_PT_STEADY : r->headline;
+	bool asked = options->by_measure && r->present[options->measure] &&
+		     !emp_is_count(options->measure);
+	r->lead = asked ? options->measure : leads ? EMP_PT_STEADY : r->headline;
 	xfree(in);
 }
 
@@ -158,6 +173,13 @@ double *emp_collect(const struct run *run, const struct execution *executions,
 	return values;
 }
 
+/* What took no longer than the shell is not known to take 0 ± 0. */
+static void refuse_zero(struct summary *s)
+{
+	if (s->n && s->max <= 0)
+		s->ci_low = s->ci_high = s->stddev = NAN;
+}
+
 static void summarise_all(const struct run *run, const struct execution *executions,
 			  const struct emp_result *r, struct summary into[EMP_MEASURES])
 {
@@ -167,8 +189,19 @@ static void summarise_all(const struct run *run, const struct execution *executi
 		summarise(values, n, &into[m]);
 		if (m == EMP_PT_STEADY && n)
 			widen(&r->steady, &into[m]);
+		refuse_zero(&into[m]);
 		xfree(values);
 	}
+}
+
+static double range_of(const double *x, size_t n)
+{
+	double low = INFINITY, high = -INFINITY;
+	for (size_t i = 0; i < n; i++) {
+		low = fmin(low, x[i]);
+		high = fmax(high, x[i]);
+	}
+	return high - low;
 }
 
 /* After rule (II): the interval must allow for it, and for those that it dropped. */
@@ -180,6 +213,7 @@ static void summarise_trimmed(const struct run *run, const struct execution *exe
 	double *influence = xmalloc(n * sizeof *influence);
 	r->outside.undecided =
 		trimming_is_undecided(judged, n, r->outside.low_ns, r->outside.high_ns);
+	bool one = trimmed_one_may_be_frequent(judged, n, r->outside.low_ns, r->outside.high_ns);
 	for (enum emp_measure m = 0; m < EMP_MEASURES; m++) {
 		double *kept = emp_collect(run, executions, r, m, false, &n_kept);
 		double *all = emp_collect(run, executions, r, m, true, &n);
@@ -187,10 +221,13 @@ static void summarise_trimmed(const struct run *run, const struct execution *exe
 			trimmed_influence(judged, all, n, r->outside.low_ns, r->outside.high_ns,
 					  influence);
 		summarise_kept(kept, n_kept, influence, n, &r->kept[m]);
+		if (one && n_kept)
+			summary_allow_for_all(&r->kept[m], all, n);
 		if (m == EMP_PT_STEADY && n_kept)
 			widen(&r->steady, &r->kept[m]);
 		if (r->outside.undecided && n_kept)
-			summary_refuse(&r->kept[m], 2 * n);
+			summary_refuse(&r->kept[m], 2 * n, range_of(all, n));
+		refuse_zero(&r->kept[m]);
 		xfree(kept);
 		xfree(all);
 	}
@@ -259,6 +296,18 @@ static bool put_excess(const struct execution *x, const struct execution *base, 
 	return found;
 }
 
+/* What its counters say of it. */
+static bool put_counted(const struct execution *x, const struct execution *base, char *out,
+			size_t size)
+{
+	SCOPED(strbuf_release) struct strbuf words = { 0 };
+	if (base && base != x)
+		emp_counters_explain(x, base, &words);
+	if (words.length)
+		snprintf(out, size, "; %s", strbuf_text(&words));
+	return words.length;
+}
+
 /* Most of what it ran longer than usual is what a slower CPU costs. */
 static bool put_slower(const struct run *run, const struct execution *x,
 		       const struct execution *base, const struct emp_result *r, char *out,
@@ -321,6 +370,7 @@ static void explain_outside(const struct run *run, const struct execution *x,
 	char *rest = v->reason + used_bytes;
 	size_t room = sizeof v->reason - (size_t)used_bytes;
 	if (put_excess(x, base, m, rest, room) ||
+	    (m != EMP_ET && put_counted(x, base, rest, room)) ||
 	    (m != EMP_ET && m != EMP_PT_STEADY && put_slower(run, x, base, r, rest, room)))
 		return;
 	if (x->ledger.present) {
@@ -351,9 +401,7 @@ static size_t drop_outside(const struct run *run, const struct execution *execut
 		return 0;
 	size_t dropped = 0;
 	double low = s->mean - 2 * s->stddev, high = s->mean + 2 * s->stddev;
-	r->outside = (struct emp_bounds){ .applied = r->lead == r->headline,
-					  .low_ns = low,
-					  .high_ns = high };
+	r->outside = (struct emp_bounds){ .applied = true, .low_ns = low, .high_ns = high };
 	const struct execution *base = usual(run, executions, r);
 	for (size_t i = 0; i < r->count; i++) {
 		struct emp_verdict *v = &r->verdicts[i];
@@ -404,6 +452,8 @@ void emp_judge(const struct run *run, const struct execution *executions, size_t
 	for (size_t i = 0; i < count; i++)
 		if (out->verdicts[i].rule != EMP_KEPT)
 			out->dropped[out->verdicts[i].rule]++;
+	emp_find_spent(executions, out);
+	emp_find_shown(run, out);
 	emp_warn(run, executions, options, out);
 }
 
@@ -420,10 +470,11 @@ double *emp_values(const struct run *run, const struct execution *executions,
 	return emp_collect(run, executions, r, m, false, count);
 }
 
-void emp_compare(const struct summary *a, const struct summary *b, struct emp_comparison *out)
+void emp_compare_with(const struct summary *a, const struct summary *b, double more_error,
+		      double more_df, struct emp_comparison *out)
 {
 	struct mean_ratio ratio;
-	ratio_of_summaries(a, b, &ratio);
+	ratio_of_summaries_with(a, b, more_error, more_df, &ratio);
 	size_t needed_a = a->error.needed, needed_b = b->error.needed;
 	*out = (struct emp_comparison){
 		.n_a = a->n,
@@ -442,13 +493,65 @@ void emp_compare(const struct summary *a, const struct summary *b, struct emp_co
 	};
 }
 
-void emp_compare_steady(const struct steady_fit *a, const struct steady_fit *b,
-			struct emp_comparison *out)
+/* What counts of a run, rule II apart, as inputs of a fit. NULL: not all of it was probed. */
+static struct steady_input *collect_speeds(const struct emp_judged *j, size_t *n)
 {
-	if (!(out->ratio > 0) || !(out->ratio_low > 0))
-		return;
-	double reach = hypot(steady_reach(a), steady_reach(b));
-	out->ratio_low = out->ratio * exp(-hypot(log(out->ratio / out->ratio_low), reach));
-	out->ratio_high = out->ratio * exp(hypot(log(out->ratio_high / out->ratio), reach));
-	out->significant = out->p < 0.05 && (out->ratio_low > 1 || out->ratio_high < 1);
+	const struct emp_result *r = j->result;
+	struct steady_input *in = xcalloc(r->count, sizeof *in);
+	*n = 0;
+	for (size_t i = 0; i < r->count; i++) {
+		enum emp_rule rule = r->verdicts[i].rule;
+		if (rule != EMP_KEPT && rule != EMP_OUTSIDE)
+			continue;
+		if (!emp_speed(j->run, &j->executions[i], &in[*n])) {
+			xfree(in);
+			return NULL;
+		}
+		++*n;
+	}
+	return in;
+}
+
+static void summarise_side(const struct steady_group *groups, size_t count, bool other,
+			   const struct steady_fit *f, struct summary *out)
+{
+	FREED struct summary *each = xcalloc(count, sizeof *each);
+	size_t runs = 0;
+	for (size_t g = 0; g < count; g++) {
+		if (groups[g].other != other)
+			continue;
+		FREED double *values = xcalloc(groups[g].n, sizeof *values);
+		for (size_t i = 0; i < groups[g].n; i++)
+			values[i] = steady_value(f, &groups[g].in[i]);
+		summarise(values, groups[g].n, &each[runs++]);
+	}
+	summarise_runs(each, runs, out);
+}
+
+bool emp_compare_at_equal_speed(const struct emp_judged *runs, size_t count,
+				struct emp_comparison *out)
+{
+	FREED struct steady_group *groups = xcalloc(count, sizeof *groups);
+	struct steady_fit f = { 0 };
+	size_t probed = 0, sides[2] = { 0 };
+	for (; probed < count; probed++) {
+		groups[probed].other = runs[probed].other;
+		groups[probed].in = collect_speeds(&runs[probed], &groups[probed].n);
+		if (!groups[probed].in)
+			break;
+		sides[runs[probed].other]++;
+	}
+	if (probed == count)
+		steady_fit_sides(groups, count, &f);
+	if (f.helps) {
+		struct summary a, b;
+		summarise_side(groups, count, false, &f, &a);
+		summarise_side(groups, count, true, &f, &b);
+		emp_compare_with(&a, &b, f.shift_error, f.freedom, out);
+		out->runs_a = sides[0];
+		out->runs_b = sides[1];
+	}
+	for (size_t g = 0; g < probed; g++)
+		xfree((void *)groups[g].in);
+	return f.helps;
 }

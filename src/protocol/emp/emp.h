@@ -10,8 +10,9 @@
 #include "record/study.h"
 #include "stats/summary.h"
 
-/* What is summarised. All are in ns, without the shell's own cost (never below 0). User and system
- * are the headline's PT divided by the run's user_share (docs/decisions/006). */
+/* What is summarised. Times are in ns, without the shell's own cost (never below 0). User and
+ * system are the headline's PT divided by the run's user_share (docs/decisions/006). Counts are of
+ * user mode, since the kernel's depend on what interrupted it, and have the shell's in them. */
 enum emp_measure {
 	EMP_ET,
 	EMP_PT_NET,
@@ -20,9 +21,17 @@ enum emp_measure {
 	EMP_USER,
 	EMP_SYSTEM,
 	EMP_PT_STEADY, /* PT(net) at the machine's reference speed: an estimate */
+	EMP_TIMES,     /* those above are times, those below counts */
+	EMP_INSTRUCTIONS = EMP_TIMES,
+	EMP_CYCLES,
 	EMP_MEASURES
 };
 extern const char *const emp_measure_names[];
+/* Whether it is a count, not a time. */
+static inline bool emp_is_count(enum emp_measure m)
+{
+	return m >= EMP_TIMES && m < EMP_MEASURES;
+}
 
 enum emp_rule {
 	EMP_KEPT = 0,
@@ -61,8 +70,12 @@ struct emp_origin {
 };
 
 struct emp_options {
-	bool keep_outside;	   /* do not apply rule (II) */
-	bool no_steady;		   /* the lead is the headline, as in the papers */
+	bool keep_outside; /* do not apply rule (II) */
+	bool no_steady;	   /* the lead is the headline, as in the papers */
+	/* The lead is `measure`, where every execution that counts has it and it is a time: rule
+	 * (II) judges by it. */
+	bool by_measure;
+	enum emp_measure measure;
 	bool ignore_failure;	   /* failed executions count */
 	const int *expected_codes; /* exit codes that are not a failure, in addition to 0 */
 	size_t expected_count;
@@ -87,18 +100,30 @@ struct emp_cutoffs {
 
 /* The range that rule (II) keeps. */
 struct emp_bounds {
-	bool applied; /* to the headline. Otherwise it was not wanted, there were too few or too
-			 equal values, or the lead was judged */
+	bool applied; /* to the lead. Otherwise it was not wanted, or there were too few or too
+			 equal values */
 	double low_ns, high_ns;
 	bool undecided; /* a group was dropped that may be too frequent for it, so the kept mean has
 			   no interval (trimming_is_undecided()) */
 };
 
+/* Where the elapsed time of the kept executions went, as shares of it; from their ledgers, or else
+ * from what the scheduler counted. NaN: unknown. */
+struct emp_spent {
+	double blocked; /* all of it slept or was blocked; also what it queued if that is NaN */
+	double queued;	/* it was ready, but others had the CPU */
+	double cpus;	/* CPUs that it used at once while it ran */
+};
+
 struct emp_result {
 	enum emp_measure headline; /* the best available PT, or else EMP_ET */
-	/* What is shown first and what rule (II) judges by: EMP_PT_STEADY where that is shown to be
-	 * better, or else the headline. */
+	/* What is shown first and what rule (II) judges by: what was asked for, or EMP_PT_STEADY
+	 * where that is shown to be better, or else the headline. */
 	enum emp_measure lead;
+	/* What the run is about: a time asked for by --measure, or ET if it sleeps or does I/O, or
+	 * else the lead (choice.h). */
+	enum emp_measure shown;
+	struct emp_spent spent;
 	struct steady_fit steady;
 	bool present[EMP_MEASURES];
 	double user_share; /* user / (user + system), pooled over the executions that count
@@ -137,11 +162,23 @@ struct emp_comparison {
 			     them, so that nothing can be said; about as many are needed */
 	bool significant; /* p < 0.05: the interval does not contain 1 */
 };
-void emp_compare(const struct summary *a, const struct summary *b, struct emp_comparison *out);
+/* The logarithm of the ratio may have one more error (ratio_of_summaries_with()); 0, 1: none. */
+void emp_compare_with(const struct summary *a, const struct summary *b, double more_error,
+		      double more_df, struct emp_comparison *out);
 
-/* Widens the comparison of PT(steady) by how well the coefficients of both are known. */
-void emp_compare_steady(const struct steady_fit *a, const struct steady_fit *b,
-			struct emp_comparison *out);
+/* A judged run of one side of a comparison. */
+struct emp_judged {
+	const struct run *run;
+	const struct execution *executions;
+	const struct emp_result *result;
+	bool other; /* of the side that is compared with the baseline */
+};
+
+/* Compares the sides at equal speed of the CPU: PT of every execution that counts (rule II does not
+ * apply), less what the speed explains by coefficients that are common to all runs. False: not all
+ * were probed, or the speed explains nothing. */
+bool emp_compare_at_equal_speed(const struct emp_judged *runs, size_t count,
+				struct emp_comparison *out);
 
 /* The kept values of one measure, in execution order. The caller frees them. */
 double *emp_values(const struct run *run, const struct execution *executions,

@@ -13,6 +13,9 @@
 #define STEEPEST 4.0
 #define PRIOR 1.0     /* how large coefficients are thought to be: the ridge */
 #define PER_KIND 1.03 /* how much better it must get for one more coefficient */
+/* A candidate's weight is the power -TEMPER n of its leave-one-out error: 1 would be Akaike's, but
+ * neighbouring executions repeat each other. Found by simulation (docs/coverage.md). */
+#define TEMPER 0.6
 #define K SPEED_KINDS
 
 /* Solves the symmetric a x = b of `count` rows; with b the unit vectors it inverts. False: a is
@@ -41,42 +44,81 @@ static bool invert(size_t count, double a[K][K], double out[K][K])
 	return true;
 }
 
-/* The logarithms, less their means. */
+/* The logarithms, less the means of their group. */
 struct centred {
-	size_t n;
+	size_t n, groups;
 	double *y, (*x)[K];
-	double mean_y, mean_x[K];
+	double *room;	  /* how much an execution adds to the mean of its group: 1 / n of it */
+	double mean_x[K]; /* of the groups that the shift goes to */
+	double alone;	  /* sigma of what the mean of the others in the group does not predict */
 	bool seen[K];
 	double moments[K][K], with_y[K], yy;
 };
 
-static void centre(const struct steady_input *in, size_t n, struct centred *c)
+/* Centres the executions of a group, which begin at the end of those before. */
+static void centre_group(struct centred *c, const struct steady_group *g, double means[K])
 {
-	*c = (struct centred){ .n = n,
-			       .y = xcalloc(n, sizeof *c->y),
-			       .x = xcalloc(n, sizeof *c->x) };
-	for (size_t k = 0; k < K; k++) {
-		c->seen[k] = true;
-		for (size_t i = 0; i < n; i++)
-			c->seen[k] &= in[i].speed_ns[k] > 0;
-	}
-	for (size_t i = 0; i < n; i++) {
-		c->mean_y += (c->y[i] = log(in[i].pt_ns)) / (double)n;
+	double mean_y = 0, n = (double)g->n;
+	double *y = c->y + c->n, (*x)[K] = c->x + c->n;
+	memset(means, 0, K * sizeof *means);
+	for (size_t i = 0; i < g->n; i++) {
+		mean_y += (y[i] = log(g->in[i].pt_ns)) / n;
 		for (size_t k = 0; k < K; k++)
 			if (c->seen[k])
-				c->mean_x[k] += (c->x[i][k] = log(in[i].speed_ns[k])) / (double)n;
+				means[k] += (x[i][k] = log(g->in[i].speed_ns[k])) / n;
 	}
-	for (size_t i = 0; i < n; i++) {
-		c->y[i] -= c->mean_y;
-		c->yy += c->y[i] * c->y[i];
+	for (size_t i = 0; i < g->n; i++) {
+		y[i] -= mean_y;
+		c->yy += y[i] * y[i];
+		c->alone += pow(y[i] * n / (n - 1), 2);
+		c->room[c->n + i] = 1 / n;
 		for (size_t k = 0; k < K; k++)
-			c->x[i][k] -= c->mean_x[k];
+			x[i][k] -= means[k];
 		for (size_t k = 0; k < K; k++) {
-			c->with_y[k] += c->x[i][k] * c->y[i];
+			c->with_y[k] += x[i][k] * y[i];
 			for (size_t l = 0; l < K; l++)
-				c->moments[k][l] += c->x[i][k] * c->x[i][l];
+				c->moments[k][l] += x[i][k] * x[i][l];
 		}
 	}
+	c->n += g->n;
+	c->groups++;
+}
+
+/* Each group has at least two executions. */
+static void centre(const struct steady_group *groups, size_t count, struct centred *c,
+		   double from[K])
+{
+	size_t n = 0, sides[2] = { 0 };
+	double sums[2][K] = { { 0 } };
+	for (size_t g = 0; g < count; g++) {
+		n += groups[g].n;
+		sides[groups[g].other]++;
+	}
+	*c = (struct centred){ .y = xcalloc(n, sizeof *c->y),
+			       .x = xcalloc(n, sizeof *c->x),
+			       .room = xcalloc(n, sizeof *c->room) };
+	for (size_t k = 0; k < K; k++) {
+		c->seen[k] = true;
+		for (size_t g = 0; g < count; g++)
+			for (size_t i = 0; i < groups[g].n; i++)
+				c->seen[k] &= groups[g].in[i].speed_ns[k] > 0;
+	}
+	for (size_t g = 0; g < count; g++) {
+		double means[K];
+		centre_group(c, &groups[g], means);
+		for (size_t k = 0; k < K; k++)
+			sums[groups[g].other][k] += means[k] / (double)sides[groups[g].other];
+	}
+	c->alone = sqrt(c->alone / (double)n);
+	memcpy(c->mean_x, sums[sides[1] > 0], sizeof c->mean_x);
+	memcpy(from, sums[0], sizeof sums[0]);
+}
+
+static void centred_release(struct centred *c)
+{
+	xfree(c->y);
+	xfree(c->x);
+	xfree(c->room);
 }
 
 struct subset {
@@ -108,11 +150,11 @@ static bool fit_subset(const struct centred *c, struct subset *s)
 			for (size_t j = 0; j < s->count; j++)
 				rest += s->b[i] * s->b[j] * c->moments[s->kind[i]][s->kind[j]];
 		}
-		variance = rest > 0 ? rest / (double)(c->n - 1 - s->count) : 0;
+		variance = rest > 0 ? rest / (double)(c->n - c->groups - s->count) : 0;
 	}
 	double sum = 0;
 	for (size_t i = 0; i < c->n; i++) {
-		double error = c->y[i], weight = 1 / (double)c->n;
+		double error = c->y[i], weight = c->room[i];
 		for (size_t j = 0; j < s->count; j++) {
 			error -= s->b[j] * c->x[i][s->kind[j]];
 			for (size_t l = 0; l < s->count; l++)
@@ -131,11 +173,18 @@ static bool fit_subset(const struct centred *c, struct subset *s)
 	return sound;
 }
 
-/* The kinds that predict best, each of them with a coefficient above 0. */
-static void choose(const struct centred *c, struct subset *best)
+/* All sets of kinds that can be fitted with coefficients above 0. */
+struct candidates {
+	size_t count;
+	struct subset sets[1 << K];
+};
+
+/* The one that predicts best; its count is 0 if there is none. */
+static struct subset choose(const struct centred *c, struct candidates *all)
 {
 	double least = INFINITY;
-	*best = (struct subset){ 0 };
+	struct subset best = { 0 };
+	all->count = 0;
 	for (unsigned mask = 1; mask < 1u << K; mask++) {
 		struct subset s = { 0 };
 		bool seen = true;
@@ -144,14 +193,54 @@ static void choose(const struct centred *c, struct subset *best)
 				seen &= c->seen[k];
 				s.kind[s.count++] = k;
 			}
-		if (!seen || c->n < FEWEST + 3 * (s.count - 1) || !fit_subset(c, &s))
+		if (!seen || c->n < FEWEST + 3 * (s.count - 1) + c->groups - 1 ||
+		    !fit_subset(c, &s))
 			continue;
+		all->sets[all->count++] = s;
 		double judged = s.left * pow(PER_KIND, (double)s.count);
 		if (judged < least) {
 			least = judged;
-			*best = s;
+			best = s;
 		}
 	}
+	return best;
+}
+
+/* How much slower than at the reference the run was, by one set of kinds: ln of PT / PT(steady),
+ * and its variance if that set is the right one. */
+static double shift_of(const struct centred *c, const struct subset *s, const double *reference_ns,
+		       double *variance)
+{
+	double shift = 0, away[K];
+	*variance = 0;
+	for (size_t i = 0; i < s->count; i++)
+		away[i] = c->mean_x[s->kind[i]] - log(reference_ns[s->kind[i]]);
+	for (size_t i = 0; i < s->count; i++) {
+		shift += s->b[i] * away[i];
+		for (size_t j = 0; j < s->count; j++)
+			*variance += s->covariance[i][j] * away[i] * away[j];
+	}
+	return shift;
+}
+
+/* The error of the shift with the choice of kinds in it: the mean over all candidates of their
+ * variance and of their squared distance from the chosen one (Buckland, Burnham & Augustin 1997,
+ * Biometrics 53, 603). */
+static double shift_error(const struct centred *c, const struct candidates *all, double shift,
+			  const double *reference_ns)
+{
+	double weights = 0, sum = 0, left = INFINITY, variance;
+	for (size_t i = 0; i < all->count; i++)
+		left = fmin(left, all->sets[i].left);
+	for (size_t i = 0; i < all->count; i++) {
+		const struct subset *s = &all->sets[i];
+		double off = shift_of(c, s, reference_ns, &variance) - shift;
+		double weight = left > 0 ? pow(s->left / left, -TEMPER * (double)c->n)
+					 : s->left <= left;
+		weights += weight;
+		sum += weight * (variance + off * off);
+	}
+	return sum > 0 ? sqrt(sum / weights) : 0;
 }
 
 static double reference_of(const struct steady_input *in, size_t n, const double *given, size_t k)
@@ -171,55 +260,70 @@ static double variation(const struct centred *c)
 	double most = 0;
 	for (size_t k = 0; k < K; k++)
 		if (c->seen[k] && k != SPEED_LOADS && c->n > 1) {
-			double sigma = sqrt(c->moments[k][k] / (double)(c->n - 1));
+			double sigma = sqrt(c->moments[k][k] / (double)(c->n - c->groups));
 			most = sigma > most ? sigma : most;
 		}
 	return most;
 }
 
+/* With the reference already in out. */
+static void fit(struct centred *c, struct steady_fit *out)
+{
+	struct candidates all;
+	struct subset best = choose(c, &all);
+	out->n = c->n;
+	out->sigma = out->sigma_left = sqrt(c->yy / (double)(c->n - c->groups));
+	out->varied = variation(c);
+	if (!best.count || !(best.left < HELPS * c->alone))
+		return;
+	double most = 0, unused;
+	out->helps = true;
+	out->better = c->n >= FEWEST_BETTER && best.left < BETTER * c->alone;
+	out->sigma_left = out->sigma * best.left / c->alone;
+	out->explained = 1 - best.left / c->alone;
+	out->shift = shift_of(c, &best, out->reference_ns, &unused);
+	out->shift_error = shift_error(c, &all, out->shift, out->reference_ns);
+	out->freedom = (double)(c->n - c->groups - best.count);
+	for (size_t i = 0; i < best.count; i++) {
+		size_t k = best.kind[i];
+		double matters = best.b[i] * sqrt(c->moments[k][k]);
+		out->coefficient[k] = best.b[i];
+		if (matters > most) {
+			most = matters;
+			out->most = (enum speed_kind)k;
+		}
+	}
+}
+
 void steady_fit(const struct steady_input *in, size_t n, const double *reference_ns,
 		struct steady_fit *out)
 {
+	const struct steady_group whole = { .in = in, .n = n };
 	struct centred c;
-	struct subset best;
+	double unused[K];
 	*out = (struct steady_fit){ .n = n, .most = SPEED_KINDS };
 	for (size_t k = 0; k < K; k++)
 		out->reference_ns[k] = reference_of(in, n, reference_ns, k);
 	if (n < 2)
 		return;
-	centre(in, n, &c);
-	out->sigma = out->sigma_left = sqrt(c.yy / (double)(n - 1));
-	out->varied = variation(&c);
-	choose(&c, &best);
-	/* what the mean of the others predicts, so that both are judged alike */
-	double alone = sqrt(c.yy / (double)n) * (double)n / (double)(n - 1);
-	if (best.count && best.left < HELPS * alone) {
-		double most = 0;
-		out->helps = true;
-		out->better = n >= FEWEST_BETTER && best.left < BETTER * alone;
-		out->sigma_left = out->sigma * best.left / alone;
-		out->explained = 1 - best.left / alone;
-		for (size_t i = 0; i < best.count; i++) {
-			size_t k = best.kind[i];
-			double away = c.mean_x[k] - log(out->reference_ns[k]);
-			double matters = best.b[i] * sqrt(c.moments[k][k]);
-			out->coefficient[k] = best.b[i];
-			out->shift += best.b[i] * away;
-			if (matters > most) {
-				most = matters;
-				out->most = (enum speed_kind)k;
-			}
-			for (size_t j = 0; j < best.count; j++) {
-				size_t l = best.kind[j];
-				out->covariance[k][l] = best.covariance[i][j];
-				out->shift_error += best.covariance[i][j] * away *
-						    (c.mean_x[l] - log(out->reference_ns[l]));
-			}
-		}
-		out->shift_error = out->shift_error > 0 ? sqrt(out->shift_error) : 0;
-	}
-	xfree(c.y);
-	xfree(c.x);
+	centre(&whole, 1, &c, unused);
+	fit(&c, out);
+	centred_release(&c);
+}
+
+void steady_fit_sides(const struct steady_group *groups, size_t count, struct steady_fit *out)
+{
+	struct centred c;
+	double from[K];
+	*out = (struct steady_fit){ .most = SPEED_KINDS };
+	for (size_t g = 0; g < count; g++)
+		if (groups[g].n < 2)
+			return;
+	centre(groups, count, &c, from);
+	for (size_t k = 0; k < K; k++)
+		out->reference_ns[k] = c.seen[k] ? exp(from[k]) : NAN;
+	fit(&c, out);
+	centred_release(&c);
 }
 
 double steady_value(const struct steady_fit *f, const struct steady_input *in)
@@ -240,10 +344,7 @@ static double student(double freedom)
 
 double steady_reach(const struct steady_fit *f)
 {
-	size_t used = 1;
-	for (size_t k = 0; k < K; k++)
-		used += f->coefficient[k] != 0;
-	return f->n > used ? student((double)(f->n - used)) * f->shift_error : 0;
+	return f->freedom > 0 ? student(f->freedom) * f->shift_error : 0;
 }
 
 double steady_speed(const struct steady_fit *f, const struct steady_input *in, enum speed_kind k)

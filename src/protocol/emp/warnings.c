@@ -18,7 +18,7 @@
 #define MODES_MATTER 0.005	     /* relative error: two equal groups 1 % apart */
 #define AUTOCORRELATION_MATTERS 1e-3 /* relative error */
 #define FEW 10			     /* EMPv6: ten samples, before rule (II) */
-#define WAITING 0.5		     /* of ET: below it PT is not what the user waits for */
+#define WAITING 0.5		     /* of ET: PT is then not what the user waits for */
 
 #define MAD_TO_SIGMA 1.4826 /* of a normal distribution */
 /* hyperfine's threshold for a first run: Iglewicz & Hoaglin's modified z score, but high enough for
@@ -241,24 +241,69 @@ static void warn_of_outliers(struct context *c)
 	}
 }
 
+/* Who had the CPU most while it queued; "" without ledgers. */
+static struct shown who_held_it(const struct context *c)
+{
+	struct shown most = { "" };
+	uint64_t most_ns = 0;
+	for (size_t i = 0; i < c->r->count; i++) {
+		if (c->r->verdicts[i].rule != EMP_KEPT)
+			continue;
+		array_each(e, &c->executions[i].ledger.entries)
+			if (e->cause == LEDGER_QUEUED && e->ns > most_ns &&
+			    strcmp(e->name, "itself") != 0) {
+				most_ns = e->ns;
+				text_display(e->name, most.text, sizeof most.text);
+			}
+	}
+	return most;
+}
+
+/* Others had its CPU. That is in ET, but PT is what it would be without them. */
+static bool warn_of_contention(struct context *c)
+{
+	const struct emp_spent *s = &c->r->spent;
+	if (!(s->queued >= SPENT_WAITING))
+		return false;
+	const struct shown who = who_held_it(c);
+	struct emp_warning *w = add(c, "contended");
+	say(w->text, "the command queued for a CPU %.0f %% of its time%s%s%s", 100 * s->queued,
+	    *who.text ? ": " : "", who.text, *who.text ? " had it most" : "");
+	say(w->remedy, "%s; `tare doctor` tells how to quiet this machine",
+	    s->blocked > WAITING
+		    ? "elapsed time has that in it"
+		    : "process time does not have that in it: it is the figure to use");
+	return true;
+}
+
 /* Where PT is so small a part of ET that it says little, but not where one of them is too coarse to
  * tell; and where ET varies far more than PT. */
 static void warn_of_et(struct context *c)
 {
+	const struct emp_spent *spent = &c->r->spent;
 	const struct summary *pt = c->series[0].kept, *et = c->series[1].kept;
 	bool ticks = c->series[0].m == EMP_PT_TICK;
 	double least = ticks ? SHORT_TICK_NS : c->run->shell ? SHORT_SHELL_NS : SHORT_NS;
-	bool waiting = et->n && pt->n && et->mean >= least && pt->mean < WAITING * et->mean;
+	if (!et->n || !pt->n)
+		return;
+	bool long_enough = et->mean >= least;
+	bool waiting = long_enough && spent->blocked > WAITING;
 	if (waiting) {
-		double share = 1 - pt->mean / et->mean;
+		double share = spent->blocked;
 		struct emp_warning *w = add(c, "waiting");
 		say(w->text,
-		    "the command waited %s%.0f %% of its time: process time says little about it",
+		    "the command %s %s%.0f %% of its time: process time says little about it",
+		    isnan(spent->queued) ? "was off the CPU" : "slept or did I/O",
 		    share > 0.99 ? "over " : "", share > 0.99 ? 99.0 : 100 * share);
-		say(w->remedy, "--measure et judges by elapsed time");
+		if (isnan(spent->queued))
+			say(w->remedy, "if other programs had the CPU, it is the figure to use all "
+				       "the same (--measure exec); as root, tare tells them apart");
+		else
+			say(w->remedy, "elapsed time is what it is compared by");
 	}
+	bool contended = long_enough && warn_of_contention(c);
 	/* a PT in ticks is steady only because it is coarse */
-	if (et->n < 3 || pt->mean <= 0 || ticks || et->relative_error <= 0.01 ||
+	if (contended || et->n < 3 || pt->mean <= 0 || ticks || et->relative_error <= 0.01 ||
 	    et->relative_error <= 10 * pt->relative_error)
 		return;
 	struct emp_warning *w = add(c, "noisy_et");
@@ -469,7 +514,8 @@ static void warn_of_gaps(struct context *c)
 		    lost == 1 ? " was" : "s were");
 		say(w->remedy, "measure again on a quieter machine: `tare doctor` tells how");
 	}
-	if (unseen) {
+	/* BPF adds up the subject's tree in the kernel: these are others' */
+	if (unseen && c->run->backend != BACKEND_BPF) {
 		struct emp_warning *w = add(c, "ephemeral");
 		const char *s = unseen == 1 ? "" : "s", *their = unseen == 1 ? "its" : "their";
 		if (c->run->backend == BACKEND_PLAIN) /* the kernel's sum at the end has them */

@@ -13,6 +13,7 @@
 #define LEAST_OF_LONGEST 8 /* a part shorter than this share of the longest is left out */
 #define LEAST_PARTS 4	   /* for a test and an interval over them */
 #define LEAST_RATIO 1.1
+#define DEPENDENCE_ALPHA 0.2
 #define NS_PER_S 1e9
 /* A peak ends where the difference, as time, is below this share of its top. It must be hard to
  * have by chance, anywhere on the grid, and no mere ripple of a rate that is there in both. */
@@ -22,8 +23,13 @@
 
 const char *const jitter_change_names[JITTER_CHANGES] = {
 	[JITTER_SAME] = "same",	  [JITTER_NEW] = "new",	      [JITTER_GONE] = "gone",
-	[JITTER_GROWN] = "grown", [JITTER_SHRUNK] = "shrunk",
+	[JITTER_GROWN] = "grown", [JITTER_SHRUNK] = "shrunk", [JITTER_UNSURE] = "unsure",
 };
+
+bool jitter_in_one_only(const struct jitter_source_diff *d)
+{
+	return d->base_rate <= 0 || d->run_rate <= 0;
+}
 
 /* ---- the sources of both, by class and name ---- */
 
@@ -137,16 +143,76 @@ static double per_second(const struct side *s, uint64_t count)
 
 /* ---- what changed ---- */
 
+/* Whether a part tells something about the next. Few parts hide that, so the level is generous. */
+static double dependence(const double *x, size_t n)
+{
+	struct autocorrelation a;
+	autocorrelation_lag1(x, n, DEPENDENCE_ALPHA, &a);
+	return a.r1 > a.high ? a.r1 : 0;
+}
+
+/* Means of pairs, in place; a last one without a partner is left out. */
+static size_t pair_up(double *x, size_t n)
+{
+	for (size_t i = 0; i < n / 2; i++)
+		x[i] = (x[2 * i] + x[2 * i + 1]) / 2;
+	return n / 2;
+}
+
+static double *copy(const double *x, size_t n)
+{
+	double *out = xmalloc((n + 1) * sizeof *out);
+	memcpy(out, x, n * sizeof *out);
+	return out;
+}
+
+/* Noise comes in bouts, which the tests do not know of: parts are joined until one does not depend
+ * on the one before. */
 static void compare_parts(const double *base, size_t n_base, const double *run, size_t n_run,
 			  double *p, struct ratio *ratio)
 {
 	*p = NAN;
 	*ratio = (struct ratio){ NAN, NAN, NAN };
+	FREED double *b = copy(base, n_base), *r = copy(run, n_run);
+	while (n_base >= LEAST_PARTS && n_run >= LEAST_PARTS &&
+	       (dependence(b, n_base) > 0 || dependence(r, n_run) > 0)) {
+		n_base = pair_up(b, n_base);
+		n_run = pair_up(r, n_run);
+	}
 	if (n_base < LEAST_PARTS || n_run < LEAST_PARTS)
 		return;
 	/* both of the means, so that interval and p do not speak of different things */
-	ratio_of_means(base, n_base, run, n_run, ratio);
-	*p = permutation_test(base, n_base, run, n_run);
+	ratio_of_means(b, n_base, r, n_run, ratio);
+	*p = permutation_test(b, n_base, r, n_run);
+}
+
+/* How many times it appeared on its own account: parts in a row may be one bout. */
+static double appearances(const struct side *s, size_t index)
+{
+	const double *share = s->shares + index * s->noise->parts.count;
+	double *seen = xmalloc((s->parts + 1) * sizeof *seen);
+	for (size_t i = 0; i < s->parts; i++)
+		seen[i] = share[i] > 0;
+	double r = dependence(seen, s->parts);
+	xfree(seen);
+	return fmax(1, floor((double)s->present[index] * (1 - r) / (1 + r)));
+}
+
+/* Appearances that know nothing of the two runs fall into one of them in the proportion of the
+ * windows: the probability that all of them fell into this one, or into the other if that is even
+ * less likely. */
+static double chance_of_one_only(const struct side *has, const struct side *lacks, double times)
+{
+	double share = has->window_ns / (has->window_ns + lacks->window_ns);
+	double here = pow(share, times), there = pow(1 - share, times);
+	return fmin(1, there <= here ? here + there : here);
+}
+
+static void judge_one_only(struct jitter_source_diff *d, const struct side *has,
+			   const struct side *lacks, double times)
+{
+	d->p = chance_of_one_only(has, lacks, times);
+	d->too_rare = fmin(d->p, chance_of_one_only(lacks, has, times)) >= ALPHA;
 }
 
 static void compare_source(struct jitter_source_diff *d, size_t index, const struct side *base,
@@ -154,7 +220,6 @@ static void compare_source(struct jitter_source_diff *d, size_t index, const str
 {
 	const struct noise_spread *b = &base->spreads[index], *r = &run->spreads[index];
 	struct ratio ratio = { NAN, NAN, NAN };
-	double both_ns = base->window_ns + run->window_ns;
 	d->base_rate = per_second(base, b->count);
 	d->run_rate = per_second(run, r->count);
 	d->base_share = (double)b->ns / base->window_ns;
@@ -163,12 +228,10 @@ static void compare_source(struct jitter_source_diff *d, size_t index, const str
 	d->run_mean_ns = r->count ? noise_spread_mean(r) : NAN;
 	d->base_max_ns = b->count ? b->max_ns : ABSENT_NS;
 	d->run_max_ns = r->count ? r->max_ns : ABSENT_NS;
-	/* Appearances that know nothing of the two runs fall into one of them in the proportion of
-	 * the windows. A burst of occurrences is one appearance: hence parts. */
 	if (!b->count)
-		d->p = pow(run->window_ns / both_ns, fmax(1, (double)run->present[index]));
+		judge_one_only(d, run, base, appearances(run, index));
 	else if (!r->count)
-		d->p = pow(base->window_ns / both_ns, fmax(1, (double)base->present[index]));
+		judge_one_only(d, base, run, appearances(base, index));
 	else
 		compare_parts(base->shares + index * base->noise->parts.count, base->parts,
 			      run->shares + index * run->noise->parts.count, run->parts, &d->p,
@@ -178,34 +241,36 @@ static void compare_source(struct jitter_source_diff *d, size_t index, const str
 	d->ratio_high = ratio.high;
 }
 
+/* A source that is too rare to be sure in any case is no trial: it does not make the others less
+ * sure (Tarone 1990, Biometrics 46, 515-522). */
+static bool is_trial(const struct jitter_source_diff *d)
+{
+	return !isnan(d->p) && !d->too_rare;
+}
+
 static void adjust(source_list *list)
 {
 	double *p = xmalloc((list->count + 1) * sizeof *p);
 	size_t count = 0;
 	for (size_t i = 0; i < list->count; i++)
-		if (!isnan(list->items[i].p))
+		if (is_trial(&list->items[i]))
 			p[count++] = list->items[i].p;
 	adjust_p(p, count);
 	count = 0;
 	for (size_t i = 0; i < list->count; i++)
-		if (!isnan(list->items[i].p))
+		if (is_trial(&list->items[i]))
 			list->items[i].p = p[count++];
 	xfree(p);
 }
 
-bool jitter_diff_sure(const struct jitter_source_diff *d)
-{
-	return d->p < ALPHA;
-}
-
 static enum jitter_change change_of(const struct jitter_source_diff *d)
 {
+	if (!(d->p < ALPHA))
+		return JITTER_UNSURE;
 	if (d->base_rate <= 0)
 		return JITTER_NEW;
 	if (d->run_rate <= 0)
 		return JITTER_GONE;
-	if (!jitter_diff_sure(d))
-		return JITTER_SAME;
 	if (d->ratio_low > 1 && d->ratio >= LEAST_RATIO)
 		return JITTER_GROWN;
 	if (d->ratio_high < 1 && d->ratio <= 1 / LEAST_RATIO)
@@ -213,22 +278,13 @@ static enum jitter_change change_of(const struct jitter_source_diff *d)
 	return JITTER_SAME;
 }
 
-/* What is not sure comes behind what is. */
-static int rank_of(const struct jitter_source_diff *d)
-{
-	static const int rank[] = {
-		[JITTER_NEW] = 0,  [JITTER_GROWN] = 1, [JITTER_SHRUNK] = 2,
-		[JITTER_GONE] = 3, [JITTER_SAME] = 8,
-	};
-	return rank[d->change] + (d->change != JITTER_SAME && !jitter_diff_sure(d) ? 4 : 0);
-}
-
 static int compare_places(const void *a, const void *b)
 {
 	const struct jitter_source_diff *x = a, *y = b;
-	int rank_x = rank_of(x), rank_y = rank_of(y);
-	if (rank_x != rank_y)
-		return rank_x - rank_y;
+	static const int rank[] = { [JITTER_NEW] = 0,  [JITTER_GROWN] = 1, [JITTER_SHRUNK] = 2,
+				    [JITTER_GONE] = 3, [JITTER_SAME] = 4,  [JITTER_UNSURE] = 5 };
+	if (x->change != y->change)
+		return rank[x->change] - rank[y->change];
 	double of_x = fmax(x->base_share, x->run_share), of_y = fmax(y->base_share, y->run_share);
 	return of_x > of_y ? -1 : of_x < of_y ? 1 : compare_keys(x, y);
 }
@@ -363,6 +419,16 @@ static void find_peaks(const struct side *base, const struct side *run, struct j
 
 /* ---- the whole ---- */
 
+/* Lengths are not kept over time: how uneven their rates are is known only of sources and of all.
+ */
+static bool any_sure(const struct jitter_diff *d)
+{
+	bool sure = d->p < ALPHA;
+	for (size_t i = 0; i < d->sources.count; i++)
+		sure |= d->sources.items[i].p < ALPHA;
+	return sure;
+}
+
 static bool has_window(const struct noise *n)
 {
 	for (size_t i = 0; i < n->cpus.count; i++)
@@ -396,11 +462,14 @@ int jitter_compare(const struct noise *base, const struct noise *run, struct jit
 	for (size_t i = 0; i < list.count; i++)
 		list.items[i].change = change_of(&list.items[i]);
 	array_sort(&list, compare_places);
+	if (!base->kernel || !run->kernel) /* they would be names for what was not seen */
+		list.count = 0;
 	out->sources.items = list.items;
 	out->sources.count = list.count;
 	out->sources.capacity = list.capacity;
 	compare_densities(&b, &r, out);
-	find_peaks(&b, &r, out);
+	if (any_sure(out))
+		find_peaks(&b, &r, out);
 	side_release(&b);
 	side_release(&r);
 	return 0;

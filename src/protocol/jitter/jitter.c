@@ -61,6 +61,7 @@ void jitter_free(struct jitter *j)
 	array_release(&j->work.pieces);
 	array_release(&j->work.times);
 	array_release(&j->work.shares);
+	array_release(&j->work.speeds);
 	xfree(j);
 }
 
@@ -189,6 +190,7 @@ static void add_cpu(struct jitter *j, uint32_t index, const struct detour_round 
 	jitter_find_host(w);
 	for (size_t i = 0; i < w->detours.count; i++)
 		add_detour(j, i);
+	jitter_add_speeds(w, j->into->begin_ns);
 	into->rounds++;
 	into->window_ns += window_ns;
 	into->unwatched_ns += r->unwatched_ns;

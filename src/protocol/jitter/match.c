@@ -100,12 +100,20 @@ static uint32_t source_of_task(struct jitter_work *w, const struct trace_event *
 	if (!e->tid)
 		return source_by_name(w, class, "idle");
 	uint64_t key[2];
+	bool loop = strncmp(e->comm, DETOUR_LOOP, strlen(DETOUR_LOOP)) == 0;
 	memcpy(key, e->comm, sizeof key);
+	if (loop) { /* by process; no comm is like that */
+		key[0] = (uint32_t)e->tgid;
+		key[1] = UINT64_MAX;
+	}
 	struct jitter_cached *c = cached(w, class, key[0], key[1]);
 	if (c && c->source)
 		return c->source - 1;
-	char name[17];
-	daemon_name(e->comm, name);
+	char name[NOISE_NAME_SIZE];
+	if (loop)
+		snprintf(name, sizeof name, "another tare noise (%d)", e->tgid);
+	else
+		daemon_name(e->comm, name);
 	uint32_t source = source_by_name(w, class, name);
 	if (c)
 		c->source = source + 1;

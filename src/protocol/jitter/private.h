@@ -92,6 +92,7 @@ struct jitter_work {
 	ARRAY(double) times;
 	uint32_t unexplained, alone; /* that source and combination; UINT32_MAX: not known yet */
 	ARRAY(struct noise_bucket) shares; /* by source: what this round adds to it */
+	ARRAY(struct speed_sample) speeds;
 	struct jitter_cached cache[JITTER_CACHE];
 	unsigned cached;
 };
@@ -120,6 +121,9 @@ void jitter_find_host(struct jitter_work *w);
 /* The name of the combination, once class_ns of the detour is known. */
 void jitter_name(const struct jitter_work *w, size_t detour, const uint64_t *class_ns,
 		 char out[NOISE_COMBINED_SIZE]);
+
+/* Adds the round's probes to the CPU's points, after jitter_match(). begin_ns: of the run. */
+void jitter_add_speeds(struct jitter_work *w, uint64_t begin_ns);
 
 void jitter_keep_worst(struct noise *n, const struct jitter_work *w, size_t detour,
 		       const uint64_t *class_ns, const char *name);

@@ -8,6 +8,12 @@
 #define SIGMAS 2
 #define PERIOD_SHARE 0.05 /* of the period: what is shorter than that rarely meets the daemon */
 #define NS_PER_S 1e9
+/* Of what an L-sample took too long: what a daemon must have to do with it. */
+#define SHARE 0.05     /* if it is known who held the program up */
+#define MAIN_SHARE 0.5 /* if not, and by itself; */
+#define PART_SHARE 0.2 /* or with some evidence that it comes with slow samples; */
+#define PART_ALPHA 0.05
+#define ALPHA 0.01 /* or with strong evidence: both of all daemons together */
 
 static int by_name(const void *a, const void *b)
 {
@@ -87,6 +93,62 @@ static void find_period(const struct sedona_seen_run *run, struct study_seen *s)
 	xfree(seen);
 }
 
+/* The largest share that a daemon has in what one of its L-samples took too long: by the delays, if
+ * all of these samples tell them, or else by its process time. */
+static double share_in(const struct sedona_seen_run *run, uint32_t daemon,
+		       const struct study_seen *s, bool *by_delays)
+{
+	const struct sedona_run *r = run->l_samples;
+	double most[2] = { 0 };
+	*by_delays = true;
+	for (size_t i = 0; i < s->samples.count; i++) {
+		const struct sedona_sample *sample = bsearch(&s->samples.items[i], r->samples.items,
+							     r->samples.count,
+							     sizeof *r->samples.items, by_number);
+		double sums[2] = { 0 }, late = (double)sample->et_ns - run->cluster_mean_ns;
+		for (size_t k = sample->first; k < sample->first + sample->count; k++) {
+			const struct sedona_execution *x = &r->executions.items[k];
+			if (x->daemon != daemon)
+				continue;
+			sums[0] += (double)x->pt_ns;
+			sums[1] += (double)x->delay_ns;
+		}
+		*by_delays &= sample->tells_delays;
+		for (int k = 0; k < 2; k++)
+			most[k] = fmax(most[k], late > 0 ? sums[k] / late : 0);
+	}
+	return most[*by_delays];
+}
+
+/* The daemon's long-running executions happened to be in slow samples. found: another run says that
+ * it does make samples slow. */
+static bool is_bystander(const struct sedona_seen_run *run, uint32_t daemon,
+			 const struct study_seen *s, bool found)
+{
+	const struct sedona_run *r = run->l_samples;
+	bool by_delays;
+	if (!(run->cluster_mean_ns > 0) || !run->samples)
+		return false;
+	double share = share_in(run, daemon, s, &by_delays);
+	if (by_delays)
+		return share < SHARE;
+	/* that as many samples, taken at random, would all be L-samples */
+	double p = 1, slow = (double)r->samples.count, all = (double)run->samples;
+	for (size_t i = 0; i < s->samples.count; i++)
+		p *= (slow - (double)i) / (all - (double)i);
+	p *= (double)r->names.count;
+	return !found && share < MAIN_SHARE && !(share >= PART_SHARE && p < PART_ALPHA) &&
+	       p >= ALPHA;
+}
+
+/* It is not long-running after all. */
+static void acquit(struct study_seen *s)
+{
+	s->long_executions = 0;
+	s->long_least_ns = s->long_most_ns = 0;
+	s->samples.count = 0;
+}
+
 /* Steps 5 to 7 of one run. */
 static void see(const struct sedona_seen_run *run, enum study_length length, struct study *out)
 {
@@ -123,10 +185,17 @@ static void see(const struct sedona_seen_run *run, enum study_length length, str
 				array_push(&s->samples, sample->number);
 		}
 	}
+	for (uint32_t i = 0; i < r->names.count; i++) {
+		struct study_seen *s = &out->daemons.items[where[i]].seen[length];
+		/* what the short run has found, few long samples cannot deny */
+		bool found = length == STUDY_LONG &&
+			     out->daemons.items[where[i]].seen[STUDY_SHORT].long_executions;
+		if (s->samples.count && is_bystander(run, i, s, found))
+			acquit(s);
+		if (s->samples.count)
+			find_period(run, s);
+	}
 	xfree(where);
-	for (size_t i = 0; i < out->daemons.count; i++)
-		if (out->daemons.items[i].seen[length].samples.count)
-			find_period(run, &out->daemons.items[i].seen[length]);
 }
 
 /* Step 9's cutoff of each run. */
@@ -165,11 +234,17 @@ static uint64_t divide_at(const struct study_daemon *d, const struct sedona_seen
 	return (uint64_t)llround(at);
 }
 
-static void add_cutoff(struct study *out, const struct study_daemon *d, uint64_t from_ns,
+/* Unless it would drop samples of a cluster. */
+static void add_cutoff(struct study *out, const struct study_daemon *d,
+		       const struct sedona_seen_run *const runs[STUDY_LENGTHS], uint64_t from_ns,
 		       uint64_t below_ns, uint64_t cutoff_ns)
 {
 	struct cutoff c = { .from_ns = from_ns, .below_ns = below_ns, .cutoff_ns = cutoff_ns };
 	memcpy(c.daemon, d->name, sizeof c.daemon);
+	for (int l = 0; l < STUDY_LENGTHS; l++)
+		if (runs[l] && cutoff_find(&c, 1, d->name, runs[l]->length_ns) &&
+		    cutoff_ns < d->seen[l].cluster_max_ns)
+			return;
 	array_push(&out->cutoffs, c);
 }
 
@@ -184,6 +259,7 @@ static int daemons_by_name(const void *a, const void *b)
 void sedona_cutoffs(const struct sedona_seen_run *short_run, const struct sedona_seen_run *long_run,
 		    uint64_t unit_ns, struct study *out)
 {
+	const struct sedona_seen_run *const runs[STUDY_LENGTHS] = { short_run, long_run };
 	see(short_run, STUDY_SHORT, out);
 	if (long_run)
 		see(long_run, STUDY_LONG, out);
@@ -194,14 +270,14 @@ void sedona_cutoffs(const struct sedona_seen_run *short_run, const struct sedona
 		if (!s->has_cutoff && !l->has_cutoff)
 			continue;
 		if (!d->period.found || !d->period.ns) {
-			add_cutoff(out, d, 0, 0,
+			add_cutoff(out, d, runs, 0, 0,
 				   s->cutoff_ns > l->cutoff_ns ? s->cutoff_ns : l->cutoff_ns);
 			continue;
 		}
 		uint64_t at = divide_at(d, short_run, long_run);
 		if (s->has_cutoff)
-			add_cutoff(out, d, 0, at, s->cutoff_ns);
+			add_cutoff(out, d, runs, 0, at, s->cutoff_ns);
 		if (l->has_cutoff)
-			add_cutoff(out, d, at, 0, l->cutoff_ns);
+			add_cutoff(out, d, runs, at, 0, l->cutoff_ns);
 	}
 }

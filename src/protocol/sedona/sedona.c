@@ -24,6 +24,15 @@ uint32_t sedona_name_index(struct sedona_run *r, const char *name)
 	return (uint32_t)(r->names.count - 1);
 }
 
+/* How long a process held the subject up; 0 without a ledger. */
+static uint64_t delay_by(const struct ledger *l, const struct process *p)
+{
+	array_each(o, &l->others)
+		if (o->pid == p->pid && !o->self)
+			return o->delayed_ns + o->io_delayed_ns;
+	return 0;
+}
+
 void sedona_run_of(const struct run *run, const struct execution *executions, size_t count,
 		   struct sedona_run *out)
 {
@@ -39,13 +48,15 @@ void sedona_run_of(const struct run *run, const struct execution *executions, si
 					   .at_ns = x->started_at_ns,
 					   .et_ns = x->et_ns > shell ? x->et_ns - shell : 0,
 					   .pt_ns = own == ABSENT_NS ? 0 : own,
+					   .tells_delays = x->ledger.present && !x->ledger.lost,
 					   .first = out->executions.count };
 		array_each(p, &x->processes) {
 			uint64_t pt;
 			if (p->role == ROLE_DAEMON && process_pt_ns(p, &pt) && pt)
-				array_push(&out->executions,
-					   (struct sedona_execution){
-						   sedona_name_index(out, p->name), pt });
+				array_push(
+					&out->executions,
+					(struct sedona_execution){ sedona_name_index(out, p->name),
+								   pt, delay_by(&x->ledger, p) });
 		}
 		s.count = out->executions.count - s.first;
 		array_push(&out->samples, s);
@@ -85,7 +96,9 @@ static void look_at(const struct sedona_run *run, struct study_run *out, struct 
 	out->present = true;
 	out->run = run->run;
 	*l = (struct looked_at){ .is_l = xcalloc(run->samples.count + 1, sizeof *l->is_l) };
-	out->steadied = sedona_steady(run, &l->steady);
+	bool steady = run->steadying == SEDONA_STEADY ||
+		      (run->steadying == SEDONA_STEADY_IF_UNEVEN && sedona_is_uneven(run));
+	out->steadied = steady && sedona_steady(run, &l->steady);
 	const struct sedona_run *r = out->steadied ? &l->steady : run;
 	sedona_split(r, l->is_l, out);
 	if (out->steadied) {
@@ -112,6 +125,8 @@ static void look_at(const struct sedona_run *run, struct study_run *out, struct 
 		/* without times, one sample follows the other */
 		.spacing_ns = spacing ? spacing : (uint64_t)out->mean_ns,
 		.cluster_high_ns = out->cluster_high_ns,
+		.cluster_mean_ns = mean,
+		.samples = r->samples.count,
 		.least_ns = sigma < LEAST_NS ? (uint64_t)sigma : LEAST_NS,
 	};
 }

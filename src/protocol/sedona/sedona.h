@@ -11,6 +11,7 @@
 struct sedona_execution {
 	uint32_t daemon; /* index into the run's names */
 	uint64_t pt_ns;
+	uint64_t delay_ns; /* by which it held the program up, where the sample tells */
 };
 
 struct sedona_sample {
@@ -18,6 +19,7 @@ struct sedona_sample {
 	int64_t at_ns;	 /* when it began, in any epoch; 0: unknown, and number is used instead */
 	uint64_t et_ns;
 	uint64_t pt_ns;	     /* of the program; 0: unknown */
+	bool tells_delays;   /* delay_ns of its executions is known */
 	size_t first, count; /* in the run's executions */
 };
 
@@ -25,10 +27,18 @@ struct sedona_name {
 	char text[DAEMON_NAME];
 };
 
+/* Whether samples are compared by sedona_steady()'s ET. */
+enum sedona_steadying {
+	SEDONA_STEADY_IF_UNEVEN, /* sedona_is_uneven() */
+	SEDONA_STEADY,		 /* if the process times are known */
+	SEDONA_NOT_STEADY,
+};
+
 /* The samples of one run, in order. */
 struct sedona_run {
 	uint64_t length_ns; /* 0: the median ET */
 	int64_t run;	    /* in the lab; 0: none */
+	enum sedona_steadying steadying;
 	ARRAY(struct sedona_name) names;
 	ARRAY(struct sedona_sample) samples;
 	ARRAY(struct sedona_execution) executions;
@@ -44,11 +54,13 @@ void sedona_run_of(const struct run *run, const struct execution *executions, si
 
 /* ---- steps 3 and 4: the central cluster ---- */
 
-/* If the program's own process time varies so much that ET less it spreads less than half as widely
- * as ET, makes samples whose ET contains the median process time instead of their own: daemons
- * lengthen ET, but not that time. Names and executions are borrowed; the caller releases the
- * samples. False: ET can be used directly, and out is not touched. */
+/* Makes samples whose ET contains the median process time instead of their own: daemons lengthen
+ * ET, but not that time. Names and executions are borrowed; the caller releases the samples. False:
+ * not every process time is known, and out is not touched. */
 bool sedona_steady(const struct sedona_run *r, struct sedona_run *out);
+/* The program's own process time varies so much that it hides what daemons take: by more than a few
+ * tenths of a percent, and ET less it spreads less than half as widely as ET. */
+bool sedona_is_uneven(const struct sedona_run *r);
 
 /* Finds the cluster by successive zooms without a human. is_l[i] is set if sample i lies outside
  * the cluster. Fills in these members of out: samples, cluster, bounds, levels, l_samples (by
@@ -79,12 +91,25 @@ struct sedona_seen_run {
 	/* The longest ET in the cluster. A longer L-sample has proportionally more of frequent
 	 * daemons, which does not make them long-running. 0: unknown. */
 	uint64_t cluster_high_ns;
+	/* The mean ET in the cluster, from which on an L-sample is slow, and the number of all
+	 * samples that were taken. 0: unknown; then every daemon may have made its L-samples slow.
+	 */
+	double cluster_mean_ns;
+	size_t samples;
 	/* A shorter execution is not long-running, because it cannot have made the sample an
 	 * L-sample. Without this limit, times in ns (the papers have ms) would make any execution
 	 * long-running. */
 	uint64_t least_ns;
 };
-/* long_run may be NULL. Cutoffs are rounded half up to unit_ns (1; 1000000 as in the paper). Fills
+/* A daemon that can have made none of its L-samples slow is a bystander, and not long-running: it
+ * held the program up for less than a twentieth of what the sample took too long. Where it is not
+ * known who held it up, its own process time is asked instead; then a daemon is no bystander if it
+ * is in L-samples far more often than chance would have it.
+ *
+ * A cutoff below the most that the daemon took in the cluster of a run it is for would drop what is
+ * usual: that daemon has seen[].has_cutoff, but no cutoff in the study.
+ *
+ * long_run may be NULL. Cutoffs are rounded half up to unit_ns (1; 1000000 as in the paper). Fills
  * in daemons and cutoffs of out.
  *
  * The range of task lengths is divided at 5 % of the period, rounded to two significant digits in

@@ -6,14 +6,16 @@
 #include "protocol/sedona/private.h"
 
 #define LEAST_SAMPLES 6
-#define BAND_SIGMAS 4	  /* an empty stretch of so many divides bands */
-#define TIGHT_SIGMAS 3	  /* what spreads no more than that is a band, not many lengths */
-#define FREQUENT (1 / 8.) /* of the samples: chance alone makes pairs of them */
-#define MOST_SLOW 0.4	  /* of all samples: more are not infrequent */
-#define ALPHA 2e-3	  /* that bands in random order are taken for an L */
-#define REACH 0.75	  /* of the mean distance of slow samples */
-#define ZOOM 0.75	  /* a plot shows no more of the one before */
-#define QUARTILES 1.349	  /* between a Gaussian's, in sigmas */
+#define BAND_SIGMAS 4	   /* an empty stretch of so many divides bands, */
+#define BAND_SHARE 0.1	   /* if it is also so much of the delay: daemons vary in length */
+#define NEIGHBOURS 20	   /* spacings on either side that it is compared with, */
+#define LEAST_NEIGHBOURS 6 /* if there are as many in all, */
+#define FAR 8		   /* and must be larger than by so many times */
+#define FREQUENT (1 / 8.)  /* of the samples: chance alone makes pairs of them */
+#define MOST_SLOW 0.4	   /* of all samples: more are not infrequent */
+#define ALPHA 2e-3	   /* that bands in random order are taken for an L */
+#define REACH 0.75	   /* of the mean distance of slow samples */
+#define ZOOM 0.75	   /* a plot shows no more of the one before */
 
 struct split {
 	const struct sedona_run *r;
@@ -106,22 +108,32 @@ static bool fills_corner(const struct split *s, size_t usual)
 	return p_at_most(seen, chances * k / n * (k - 1) / (n - 1)) >= ALPHA && is_uneven(s, usual);
 }
 
-/* How many are below the outermost band; of one that is frequent but has many lengths, its upper
- * half. */
+/* Whether an empty stretch below `at` divides two bands. Lengths of one daemon vary, too, and the
+ * few longest ones are far apart; then spacings times the number of values beyond are about alike
+ * (see breaks.c). A stretch as long as all that is below it divides in any case. */
+static bool divides(const struct split *s, size_t at, size_t cluster, double sigma)
+{
+	double spacing = s->x[at] - s->x[at - 1], delay = s->x[at - 1] - s->x[cluster / 2];
+	if (!(spacing > fmax(BAND_SIGMAS * sigma, BAND_SHARE * delay)))
+		return false;
+	size_t low = at > cluster + NEIGHBOURS ? at - NEIGHBOURS : cluster + 1;
+	size_t high = at + NEIGHBOURS < s->within ? at + NEIGHBOURS : s->within - 1;
+	double sum = 0, count = 0;
+	for (size_t i = low; i <= high; i++)
+		if (i != at) {
+			sum += (double)(s->within - i) * (s->x[i] - s->x[i - 1]);
+			count++;
+		}
+	return spacing > delay || count < LEAST_NEIGHBOURS ||
+	       (double)(s->within - at) * spacing * count > FAR * sum;
+}
+
+/* How many are below the outermost band. */
 static size_t below_band(const struct split *s, size_t cluster, double sigma)
 {
 	size_t usual = s->within - 1;
-	while (usual > cluster && s->x[usual] - s->x[usual - 1] <= BAND_SIGMAS * sigma)
+	while (usual > cluster && !divides(s, usual, cluster, sigma))
 		usual--;
-	while ((double)(s->within - usual) >= FREQUENT * (double)s->within) {
-		size_t count = s->within - usual;
-		double spread = s->x[usual + (count * 3) / 4] - s->x[usual + count / 4];
-		if (spread <= TIGHT_SIGMAS * QUARTILES * sigma)
-			break;
-		double half = (s->x[usual] + s->x[s->within - 1]) / 2;
-		while (s->x[usual] < half)
-			usual++;
-	}
 	return usual;
 }
 

@@ -139,8 +139,10 @@ static void cut_part(struct cutter *c, const struct bursts *part, int cpu)
 struct filler {
 	const struct bursts *part;
 	struct sedona_run *out;
-	uint32_t *names;	/* by process, UINT32_MAX: not entered yet */
-	double *used_ns;	/* by process, within the window at hand */
+	uint32_t *names;  /* by process, UINT32_MAX: not entered yet */
+	double *used_ns;  /* by process, within the window at hand */
+	double *delay_ns; /* of that, on the program's CPU */
+	int cpu;
 	ARRAY(uint32_t) active; /* processes that used something */
 	ARRAY(size_t) open;	/* bursts that may reach into the next window */
 	size_t next;
@@ -156,6 +158,8 @@ static void use(struct filler *f, const struct burst *b, const struct window *w)
 	if (f->used_ns[b->process] == 0)
 		array_push(&f->active, b->process);
 	f->used_ns[b->process] += (double)b->busy_ns * share;
+	if (b->cpu == f->cpu)
+		f->delay_ns[b->process] += (double)b->busy_ns * share;
 }
 
 static void use_bursts(struct filler *f, const struct window *w)
@@ -186,18 +190,21 @@ static void fill_window(struct filler *f, const struct window *w)
 	struct sedona_sample s = { .number = (uint32_t)f->out->samples.count + 1,
 				   .at_ns = f->part->realtime_ns + (int64_t)w->begin_ns,
 				   .et_ns = (uint64_t)llround(w->end_ns - w->begin_ns),
+				   .tells_delays = true,
 				   .first = f->out->executions.count };
 	use_bursts(f, w);
 	for (size_t i = 0; i < f->active.count; i++) {
 		uint32_t process = f->active.items[i];
 		uint64_t pt = (uint64_t)llround(f->used_ns[process]);
-		f->used_ns[process] = 0;
+		uint64_t delay = (uint64_t)llround(f->delay_ns[process]);
+		f->used_ns[process] = f->delay_ns[process] = 0;
 		if (!pt)
 			continue;
 		if (f->names[process] == UINT32_MAX)
 			f->names[process] =
 				sedona_name_index(f->out, f->part->processes.items[process].name);
-		array_push(&f->out->executions, (struct sedona_execution){ f->names[process], pt });
+		array_push(&f->out->executions,
+			   (struct sedona_execution){ f->names[process], pt, delay });
 	}
 	f->active.count = 0;
 	s.count = f->out->executions.count - s.first;
@@ -217,15 +224,17 @@ void windows_cut(const struct bursts *parts, size_t count, const struct windows_
 			cut_part(&c, &parts[c.part], taken);
 	for (size_t next = 0; next < c.windows.count;) {
 		size_t index = kept(&c, next)->part, processes = parts[index].processes.count;
-		struct filler f = { .part = &parts[index], .out = out };
+		struct filler f = { .part = &parts[index], .out = out, .cpu = taken };
 		f.names = xcalloc(processes + 1, sizeof *f.names);
 		f.used_ns = xcalloc(processes + 1, sizeof *f.used_ns);
+		f.delay_ns = xcalloc(processes + 1, sizeof *f.delay_ns);
 		for (size_t i = 0; i < processes; i++)
 			f.names[i] = UINT32_MAX;
 		for (; next < c.windows.count && kept(&c, next)->part == index; next++)
 			fill_window(&f, kept(&c, next));
 		xfree(f.names);
 		xfree(f.used_ns);
+		xfree(f.delay_ns);
 		array_release(&f.active);
 		array_release(&f.open);
 	}

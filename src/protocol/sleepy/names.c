@@ -148,7 +148,10 @@ bool sleepy_unnamed_matches(const struct profile *p, const char *pattern, uint32
 	const struct profile_location *l = &p->locations.items[location];
 	const struct profile_object *o = &p->objects.items[l->object];
 	struct strbuf name = { 0 };
-	strbuf_printf(&name, "%s+0x%" PRIx64, object_name(o), l->offset);
+	if (sleepy_is_region(p, location))
+		strbuf_puts(&name, object_name(o));
+	else
+		strbuf_printf(&name, "%s+0x%" PRIx64, object_name(o), l->offset);
 	bool meant = means(pattern, &(struct named){ .name = strbuf_text(&name), .object = o });
 	strbuf_release(&name);
 	return meant;

@@ -33,10 +33,6 @@ static bool thread_passes(const struct profile *p, const struct sleepy_filter *f
 static bool location_passes(const struct profile *p, const struct sleepy_filter *f,
 			    uint32_t location, const bool *objects, const bool *functions)
 {
-	if (!f->object && !f->function)
-		return true;
-	if (location == PROFILE_NONE)
-		return false;
 	const struct profile_location *l = &p->locations.items[location];
 	if (!objects[profile_location_object(p, location)])
 		return false;
@@ -48,12 +44,25 @@ static bool location_passes(const struct profile *p, const struct sleepy_filter 
 	return sleepy_unnamed_matches(p, f->function, location);
 }
 
+static bool stack_passes(const struct profile *p, const struct sleepy_filter *f,
+			 const struct profile_stack *s, const bool *places)
+{
+	uint32_t depth = f->function && !f->innermost ? s->count : s->count > 0;
+	if (!f->object && !f->function)
+		return true;
+	for (uint32_t i = 0; i < depth; i++)
+		if (places[p->links.items[s->first + i]])
+			return true;
+	return false;
+}
+
 void sleepy_sieve_make(const struct profile *p, const struct sleepy_filter *f,
 		       struct sleepy_sieve *out)
 {
 	static const struct sleepy_filter everything = SLEEPY_ALL;
 	bool *objects = xcalloc(p->objects.count + 1, sizeof *objects);
 	bool *functions = xcalloc(p->functions.count + 1, sizeof *functions);
+	bool *places = xcalloc(p->locations.count + 1, sizeof *places);
 	f = f ? f : &everything;
 	*out = (struct sleepy_sieve){ .slices = xcalloc(p->slices.count + 1, sizeof(bool)),
 				      .threads = xcalloc(p->threads.count + 1, sizeof(bool)),
@@ -68,14 +77,16 @@ void sleepy_sieve_make(const struct profile *p, const struct sleepy_filter *f,
 		objects[i] = sleepy_object_matches(p, f->object, i);
 	for (uint32_t i = 0; i < p->functions.count; i++)
 		functions[i] = sleepy_function_matches(p, f->function, i);
+	for (uint32_t i = 0; i < p->locations.count; i++)
+		places[i] = location_passes(p, f, i, objects, functions);
 	for (size_t i = 0; i < p->stack_list.count; i++) {
 		const struct profile_stack *s = &p->stack_list.items[i];
 		int space = s->kernel ? 2 : 1;
-		out->stacks[i] = (!f->space || f->space == space) &&
-				 location_passes(p, f, sleepy_leaf(p, s), objects, functions);
+		out->stacks[i] = (!f->space || f->space == space) && stack_passes(p, f, s, places);
 	}
 	xfree(objects);
 	xfree(functions);
+	xfree(places);
 }
 
 void sleepy_sieve_release(struct sleepy_sieve *s)
@@ -162,6 +173,13 @@ void sleepy_each(const struct profile *p, const struct sleepy_filter *f, sleepy_
 	sleepy_sieve_release(&sieve);
 }
 
+bool sleepy_is_region(const struct profile *p, uint32_t location)
+{
+	const struct profile_location *l = &p->locations.items[location];
+	enum object_kind kind = p->objects.items[l->object].kind;
+	return !l->frames && (kind == OBJECT_MEMORY || kind == OBJECT_UNKNOWN);
+}
+
 void sleepy_location_name(const struct profile *p, uint32_t location, char *out, size_t size)
 {
 	uint32_t function = sleepy_function_of(p, location);
@@ -169,6 +187,9 @@ void sleepy_location_name(const struct profile *p, uint32_t location, char *out,
 		snprintf(out, size, "[unknown]");
 	else if (function != PROFILE_NONE)
 		snprintf(out, size, "%s", p->functions.items[function].name);
+	else if (sleepy_is_region(p, location))
+		snprintf(out, size, "%s",
+			 object_name(&p->objects.items[p->locations.items[location].object]));
 	else {
 		const struct profile_location *l = &p->locations.items[location];
 		snprintf(out, size, "%s+0x%" PRIx64, object_name(&p->objects.items[l->object]),

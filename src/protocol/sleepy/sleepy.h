@@ -25,10 +25,12 @@ enum sleepy_by {
 extern const char *const sleepy_by_names[SLEEPY_VIEWS]; /* "system", "app", ... */
 
 /* Selects samples; NULL and zero: all. Texts match complete names, or use * and ? as in a shell.
- * object and function refer to the innermost location, which matches by an inlined function or by
- * the function it was inlined into. container is its id or the cgroup's path. */
+ * function may be anywhere on the stack, unless `innermost`; object is that of the function or,
+ * without one, of the innermost location. A location matches by an inlined function or by the
+ * function it was inlined into. container is its id or the cgroup's path. */
 struct sleepy_filter {
 	const char *app, *object, *function, *comm, *container;
+	bool innermost;		   /* the function must be */
 	int64_t instance;	   /* number within app; -1: all */
 	uint32_t pid, tid;	   /* 0: all */
 	int space;		   /* 0: both, 1: user, 2: kernel */
@@ -140,7 +142,11 @@ void sleepy_diff_release(struct sleepy_diff *d);
 typedef void (*sleepy_stack_fn)(void *context, const struct profile_sample *s, uint64_t count);
 void sleepy_each(const struct profile *p, const struct sleepy_filter *f, sleepy_stack_fn each,
 		 void *context);
-/* "libc.so.6+0x1234", or the name of the function that contains it (not of one inlined there). */
+/* Code without a function in memory that no file backs: the region is all that can be told of it,
+ * for its addresses mean nothing to anybody. */
+bool sleepy_is_region(const struct profile *p, uint32_t location);
+/* "libc.so.6+0x1234", "[anon]" of a region, or the name of the function that contains it (not of
+ * one inlined there). */
 void sleepy_location_name(const struct profile *p, uint32_t location, char *out, size_t size);
 
 #endif

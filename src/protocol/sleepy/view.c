@@ -239,8 +239,8 @@ static size_t known_keys(const struct tally *t)
 	}
 }
 
-/* Those of locations without a function come after the known ones, the last is of stacks without a
- * location. */
+/* Those of locations without a function come after the known ones, then those of regions; the last
+ * is of stacks without a location. */
 static uint32_t key_of(const struct tally *t, uint32_t location, uint32_t frame)
 {
 	const struct profile *p = t->p;
@@ -250,14 +250,18 @@ static uint32_t key_of(const struct tally *t, uint32_t location, uint32_t frame)
 		return p->frames.items[frame].function;
 	if (frame != PROFILE_NONE && t->lines)
 		return t->lines[frame];
-	return (uint32_t)known_keys(t) + location;
+	uint32_t key = (uint32_t)known_keys(t);
+	if (t->v->by != SLEEPY_INSTRUCTION && frame == PROFILE_NONE &&
+	    sleepy_is_region(p, location))
+		return key + (uint32_t)p->locations.count + p->locations.items[location].object;
+	return key + location;
 }
 
 static void lay_out_keys(const struct tally *t, struct places *places)
 {
 	const struct profile *p = t->p;
 	bool by_frame = t->v->by == SLEEPY_FUNCTION || t->v->by == SLEEPY_LINE;
-	places->count = known_keys(t) + p->locations.count + 1;
+	places->count = known_keys(t) + p->locations.count + p->objects.count + 1;
 	places->first = xcalloc(p->locations.count + 1, sizeof *places->first);
 	size_t keys = 1;
 	for (size_t i = 0; i < p->locations.count; i++)
@@ -327,7 +331,8 @@ static void add_place(struct tally *t, const struct place *place, const struct o
 	row.self = origin->user + origin->kernel;
 	if (origin->location != PROFILE_NONE) {
 		const struct profile_location *l = &p->locations.items[origin->location];
-		bool one = by == SLEEPY_INSTRUCTION || origin->frame == PROFILE_NONE;
+		bool one = by == SLEEPY_INSTRUCTION || (origin->frame == PROFILE_NONE &&
+							!sleepy_is_region(p, origin->location));
 		row.object = profile_location_object(p, origin->location);
 		if (by != SLEEPY_OBJECT) {
 			row.where = object_name(&p->objects.items[row.object]);
@@ -379,7 +384,7 @@ static void put_place(const struct profile *p, const struct sleepy_view *v,
 		strbuf_printf(out, "%s+0x%" PRIx64, row->where,
 			      p->locations.items[row->location].offset);
 	else
-		strbuf_puts(out, "[unknown]");
+		strbuf_puts(out, row->where ? row->where : "[unknown]");
 }
 
 static char *name_of(const struct profile *p, const struct sleepy_view *v,

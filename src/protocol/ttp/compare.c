@@ -97,23 +97,50 @@ static bool has_same_plan(const struct side *base, size_t i, const struct side *
 	return !before || !after || before == after;
 }
 
-/* What a side has of a Q@C; SIZE_MAX: it is not there. */
-static const struct query_at *look_up(const struct side *s, size_t at, enum ttp_time time,
-				      bool *kept, double *median_ns)
+static double median_of(const struct side *s, size_t at, enum ttp_time time)
 {
 	const struct ttp_figure *f = at == SIZE_MAX ? NULL : &s->result->at[at].times[time];
-	*kept = f && s->result->at[at].drop == TTP_KEPT;
-	*median_ns = f && f->present ? f->median_ns : NAN;
-	return f ? &s->run->at.items[at] : NULL;
+	return f && f->present ? f->median_ns : NAN;
+}
+
+static struct ttp_ratio ratio_of(const struct side *base, size_t i, const struct side *other,
+				 size_t j, enum ttp_time time, bool both)
+{
+	struct ttp_ratio r = { .base_ns = median_of(base, i, time),
+			       .other_ns = median_of(other, j, time),
+			       .ratio = NAN,
+			       .low = NAN,
+			       .high = NAN,
+			       .p = 1 };
+	if (both) {
+		double *a, *b;
+		size_t n_a = times_of(base, i, time, &a), n_b = times_of(other, j, time, &b);
+		struct mann_whitney test;
+		struct ratio ratio;
+		mann_whitney(a, n_a, b, n_b, &test);
+		ratio_of_shift(a, n_a, b, n_b, &ratio);
+		r.p = test.p; /* not corrected yet */
+		r.ratio = ratio.ratio;
+		r.low = ratio.low;
+		r.high = ratio.high;
+		xfree(a);
+		xfree(b);
+	}
+	return r;
+}
+
+static bool is_kept(const struct side *s, size_t at)
+{
+	return at != SIZE_MAX && s->result->at[at].drop == TTP_KEPT;
 }
 
 static void add_pair(const struct side *base, size_t i, const struct side *other, size_t j,
 		     struct ttp_comparison *out)
 {
-	bool kept, kept_other;
-	struct ttp_pair pair = { .p = 1, .ratio = NAN, .low = NAN, .high = NAN };
-	pair.base = look_up(base, i, out->time, &kept, &pair.base_ns);
-	pair.other = look_up(other, j, out->time, &kept_other, &pair.other_ns);
+	bool kept = is_kept(base, i), kept_other = is_kept(other, j);
+	struct ttp_pair pair = { .base = i == SIZE_MAX ? NULL : &base->run->at.items[i],
+				 .other = j == SIZE_MAX ? NULL : &other->run->at.items[j],
+				 .by = out->time };
 	const struct query_at *either = pair.base ? pair.base : pair.other;
 	if (!either || (!kept && !kept_other))
 		return;
@@ -121,21 +148,8 @@ static void add_pair(const struct side *base, size_t i, const struct side *other
 	pair.cardinality = either->cardinality;
 	pair.same_plan = has_same_plan(base, i, other, j);
 	pair.change = !kept_other ? TTP_ONLY_BASE : !kept ? TTP_ONLY_OTHER : TTP_SAME;
-	if (pair.change == TTP_SAME) {
-		double *a, *b;
-		size_t n_a = times_of(base, i, out->time, &a),
-		       n_b = times_of(other, j, out->time, &b);
-		struct mann_whitney test;
-		struct ratio ratio;
-		mann_whitney(a, n_a, b, n_b, &test);
-		ratio_of_shift(a, n_a, b, n_b, &ratio);
-		pair.p = test.p; /* not corrected yet */
-		pair.ratio = ratio.ratio;
-		pair.low = ratio.low;
-		pair.high = ratio.high;
-		xfree(a);
-		xfree(b);
-	}
+	pair.time = ratio_of(base, i, other, j, out->time, pair.change == TTP_SAME);
+	pair.elapsed = ratio_of(base, i, other, j, TTP_MEASURED, pair.change == TTP_SAME);
 	array_push(&out->pairs, pair);
 }
 
@@ -178,50 +192,67 @@ static int by_place(const void *a, const void *b)
 /* Kept in both, and the time is known of both. */
 static bool can_tell(const struct ttp_pair *p)
 {
-	return p->change == TTP_SAME && !isnan(p->base_ns) && !isnan(p->other_ns);
+	return p->change == TTP_SAME && !isnan(p->time.base_ns) && !isnan(p->time.other_ns);
 }
 
-static void judge(struct ttp_comparison *out)
+static enum ttp_change change_of(const struct ttp_ratio *r)
 {
-	double *p = xcalloc(out->pairs.count + 1, sizeof *p);
+	return r->p >= ALPHA ? TTP_SAME
+	       : r->low > 1  ? TTP_SLOWER
+	       : r->high < 1 ? TTP_FASTER
+			     : TTP_SAME;
+}
+
+/* asked: for this time, which decides then. */
+static void judge(struct ttp_comparison *out, bool asked)
+{
+	double *p = xcalloc(2 * out->pairs.count + 1, sizeof *p), *elapsed = p + out->pairs.count;
 	for (size_t i = 0; i < out->pairs.count; i++)
-		if (can_tell(&out->pairs.items[i]))
-			p[out->compared++] = out->pairs.items[i].p;
+		if (can_tell(&out->pairs.items[i])) {
+			p[out->compared] = out->pairs.items[i].time.p;
+			elapsed[out->compared++] = out->pairs.items[i].elapsed.p;
+		}
 	adjust_p_holm(p, out->compared);
+	adjust_p_holm(elapsed, out->compared);
 	for (size_t i = 0, n = 0; i < out->pairs.count; i++) {
 		struct ttp_pair *pair = &out->pairs.items[i];
 		out->plan_changes += !pair->same_plan;
 		if (!can_tell(pair))
 			continue;
-		pair->p = p[n++];
-		if (pair->p >= ALPHA)
-			continue;
-		if (pair->low > 1)
-			pair->change = TTP_SLOWER;
-		else if (pair->high < 1)
-			pair->change = TTP_FASTER;
+		pair->time.p = p[n];
+		pair->elapsed.p = elapsed[n++];
+		pair->change = change_of(&pair->time);
+		enum ttp_change waited = change_of(&pair->elapsed);
+		if (!asked && pair->change && waited && waited != pair->change) {
+			pair->change = waited;
+			pair->by = TTP_MEASURED;
+			out->contrary++;
+		}
 		out->slower += pair->change == TTP_SLOWER;
 		out->faster += pair->change == TTP_FASTER;
 	}
 	xfree(p);
 }
 
-/* The mean of logarithms; its error is that of the pairs, each from its own interval. */
-static void find_mean(struct ttp_comparison *out)
+/* The mean of logarithms; its error is that of the pairs, each from its own interval. `at`: which
+ * ratio of a pair. */
+static void find_mean(const struct ttp_comparison *c, size_t at, double *ratio, double *low,
+		      double *high)
 {
 	double sum = 0, variance = 0, n = 0;
-	array_each(pair, &out->pairs) {
-		if (!(pair->ratio > 0))
+	array_each(pair, &c->pairs) {
+		const struct ttp_ratio *r = (const void *)((const char *)pair + at);
+		if (!(r->ratio > 0))
 			continue;
-		double error = log(pair->high / pair->low) / (2 * HALF_WIDTH);
-		sum += log(pair->ratio);
+		double error = log(r->high / r->low) / (2 * HALF_WIDTH);
+		sum += log(r->ratio);
 		variance += error * error;
 		n++;
 	}
 	double half = HALF_WIDTH * sqrt(variance) / n;
-	out->ratio = n > 0 ? exp(sum / n) : NAN;
-	out->ratio_low = out->ratio * exp(-half);
-	out->ratio_high = out->ratio * exp(half);
+	*ratio = n > 0 ? exp(sum / n) : NAN;
+	*low = *ratio * exp(-half);
+	*high = *ratio * exp(half);
 }
 
 void ttp_compare(const struct query_run *base, const struct ttp_result *base_result,
@@ -229,6 +260,7 @@ void ttp_compare(const struct query_run *base, const struct ttp_result *base_res
 		 enum ttp_time time, struct ttp_comparison *out)
 {
 	struct side a = side_of(base, base_result), b = side_of(other, other_result);
+	bool asked = time != TTP_TIMES;
 	static const enum ttp_time order[] = { TTP_DEVICE, TTP_BLOCKED, TTP_MEASURED };
 	for (size_t i = 0; time == TTP_TIMES; i++)
 		if (order[i] == TTP_MEASURED || (ttp_has_time(base, base_result, order[i]) &&
@@ -237,8 +269,11 @@ void ttp_compare(const struct query_run *base, const struct ttp_result *base_res
 	*out = (struct ttp_comparison){ .time = time };
 	pair_all(&a, &b, out);
 	array_sort(&out->pairs, by_place);
-	judge(out);
-	find_mean(out);
+	judge(out, asked);
+	find_mean(out, offsetof(struct ttp_pair, time), &out->ratio, &out->ratio_low,
+		  &out->ratio_high);
+	find_mean(out, offsetof(struct ttp_pair, elapsed), &out->elapsed_ratio, &out->elapsed_low,
+		  &out->elapsed_high);
 	xfree(a.first);
 	xfree(b.first);
 }

@@ -101,23 +101,23 @@ const char *const ttp_level_names[TTP_LEVELS] = { "low", "med", "high" };
 
 double ttp_model_value(const struct query_execution *x, enum ttp_model_measure m)
 {
-	switch (m) {
-	case TTP_O_USER: /* of any priority */
-		return (double)x->overall_ns[OVERALL_USER] + (double)x->overall_ns[OVERALL_NICE];
-	case TTP_O_SYSTEM:
-		return (double)x->overall_ns[OVERALL_SYSTEM];
-	case TTP_O_SOFTIRQ:
-		return (double)x->overall_ns[OVERALL_SOFTIRQ];
-	case TTP_O_IOWAIT:
-		return (double)x->overall_ns[OVERALL_IOWAIT];
-	default: {
+	static const enum overall_measure of_cpus[] = { OVERALL_USER, OVERALL_SYSTEM,
+							OVERALL_SOFTIRQ, OVERALL_IOWAIT };
+	if (m < TTP_O_USER) {
 		size_t role = (size_t)m / OF_ROLE, measure = (size_t)m % OF_ROLE;
-		return (double)x->usage[role].value[of_role[measure]];
+		const struct query_usage *u = &x->usage[role];
+		return u->missing >> of_role[measure] & 1 ? NAN
+							  : (double)u->value[of_role[measure]];
 	}
-	}
+	enum overall_measure o = of_cpus[m - TTP_O_USER];
+	bool nice = m == TTP_O_USER; /* user time of any priority */
+	if (x->overall_missing & (1u << o | (uint32_t)nice << OVERALL_NICE))
+		return NAN;
+	return (double)x->overall_ns[o] + (nice ? (double)x->overall_ns[OVERALL_NICE] : 0);
 }
 
-/* Values of one measure over the executions that are kept, each run's from 0 to 1; how many. */
+/* Values of one measure over the executions that are kept, each run's from 0 to 1, NaN where it
+ * was not seen; how many. */
 static size_t scaled(const struct query_run *const *runs, const struct ttp_result *const *results,
 		     size_t count, enum ttp_model_measure m, double *out)
 {
@@ -136,7 +136,7 @@ static size_t scaled(const struct query_run *const *runs, const struct ttp_resul
 			}
 		}
 		for (size_t i = 0; i < n; i++)
-			out[i] = high > low ? (out[i] - low) / (high - low) : 0;
+			out[i] = high > low ? (out[i] - low) / (high - low) : out[i] - low;
 		out += n;
 		all += n;
 	}
@@ -165,6 +165,19 @@ static void values_release(double *values[TTP_MODEL_MEASURES])
 		xfree(values[m]);
 }
 
+/* Over the executions in which both were seen. */
+static void correlate_seen(const double *x, const double *y, size_t n, struct correlation *out)
+{
+	FREED double *seen = xcalloc(2 * n + 1, sizeof *seen);
+	size_t both = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(x[i]) && !isnan(y[i])) {
+			seen[both] = x[i];
+			seen[n + both++] = y[i];
+		}
+	correlate(seen, seen + n, both, out);
+}
+
 void ttp_model_matrix(const struct query_run *run, const struct ttp_result *result,
 		      double r[TTP_MODEL_MEASURES][TTP_MODEL_MEASURES])
 {
@@ -173,7 +186,7 @@ void ttp_model_matrix(const struct query_run *run, const struct ttp_result *resu
 	for (int i = 0; i < TTP_MODEL_MEASURES; i++)
 		for (int k = i; k < TTP_MODEL_MEASURES; k++) {
 			struct correlation c;
-			correlate(values[i], values[k], n, &c);
+			correlate_seen(values[i], values[k], n, &c);
 			r[i][k] = r[k][i] = c.r;
 		}
 	values_release(values);
@@ -187,13 +200,16 @@ void ttp_model(const struct query_run *const *runs, const struct ttp_result *con
 	for (int i = 0; i < TTP_RELATIONS; i++) {
 		const struct ttp_relation *relation = &ttp_relations[i];
 		struct correlation c;
-		correlate(values[relation->left], values[relation->right], n, &c);
+		correlate_seen(values[relation->left], values[relation->right], n, &c);
 		out[i] = (struct ttp_correlation){ .r = c.r, .p = c.p, .off = -1 };
 		if (isnan(c.r))
 			continue;
 		double size = fabs(c.r);
 		out[i].level = size >= HIGH ? TTP_HIGH : size >= MEDIUM ? TTP_MEDIUM : TTP_LOW;
-		out[i].off = abs((int)out[i].level - (int)relation->predicted);
+		/* all predictions are in the positive direction (section 5.2) */
+		int level = c.r < 0 ? -(int)out[i].level : (int)out[i].level;
+		int off = abs(level - (int)relation->predicted);
+		out[i].off = off > 2 ? 2 : off;
 	}
 	values_release(values);
 }

@@ -6,7 +6,6 @@
 
 #define TTP_TICK_NS 10000000u /* as in the paper */
 #define TTP_MOST_VARIATION 0.2
-#define TTP_LEAST_EXECUTIONS 6
 
 /* Running mean and deviation. */
 struct ttp_moments {
@@ -22,10 +21,12 @@ struct ttp_figure ttp_figure_of(const struct query_at *q, const uint32_t *fired,
 void ttp_check_all(const struct query_run *run, const struct ttp_options *o,
 		   struct ttp_result *out);
 
-/* Compares neighbours in cardinality of one query with one plan by their times. If the time at the
- * lower cardinality is longer, its bits are set in *bits. skip: ignore this Q@C. */
+/* Compares each Q@C with the next higher one of its query that has the same plan and the same kind
+ * of time, whatever plans lie between. If the time at the lower cardinality is longer, its bits are
+ * set in *bits. skip: ignore this Q@C. */
 struct ttp_level_time {
 	bool skip;
+	enum ttp_time time;
 	double ns, sigma_ns;
 };
 void ttp_monotonicity(const struct query_run *run, const struct ttp_level_time *times,

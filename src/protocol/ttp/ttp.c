@@ -95,8 +95,41 @@ struct ttp_figure ttp_figure_of(const struct query_at *q, const uint32_t *fired,
 
 /* ---- step 3 ---- */
 
-static enum ttp_drop drop_of(const struct query_at *q, const uint32_t *fired,
-			     const struct ttp_options *o, const struct ttp_at *at)
+/* Whether tare connected to the server again between the two: a new process is expected then. */
+static bool was_connected_anew(const struct query_run *run, const struct query_execution *a,
+			       const struct query_execution *b)
+{
+	bool anew = false;
+	array_each(e, &run->events)
+		anew |= (e->kind == QUERY_BACKED_OFF || e->kind == QUERY_RESUMED) &&
+			e->at_ns >= a->started_at_ns && e->at_ns <= b->started_at_ns;
+	return anew;
+}
+
+static bool has_one_process(const struct query_run *run, const struct query_at *q,
+			    const uint32_t *fired)
+{
+	const struct query_execution *before = NULL;
+	size_t kept = 0, others = 0, unexplained = 0;
+	for (size_t k = 0; k < q->executions.count; k++) {
+		const struct query_execution *x = &q->executions.items[k];
+		if (fired[k])
+			continue;
+		if (!x->query_process)
+			return false;
+		bool other = before && x->query_process != before->query_process;
+		others += other;
+		unexplained += other && !was_connected_anew(run, before, x);
+		kept++;
+		before = x;
+	}
+	/* where caches are emptied by a restart, each has a process of its own */
+	return !unexplained || (run->cold && others == kept - 1);
+}
+
+static enum ttp_drop drop_of(const struct query_run *run, const struct query_at *q,
+			     const uint32_t *fired, const struct ttp_options *o,
+			     const struct ttp_at *at)
 {
 	double floor = o->form == TTP_PAPER
 			       ? SHORT_TICKS * (double)(o->tick_ns ? o->tick_ns : TTP_TICK_NS)
@@ -105,15 +138,8 @@ static enum ttp_drop drop_of(const struct query_at *q, const uint32_t *fired,
 		return TTP_DROP_VARIATION;
 	if (at->fired >> TTP_RESULT_CACHE & 1)
 		return TTP_DROP_RESULT_CACHE;
-	uint64_t first = 0; /* the query's process; another one evaluated a later execution */
-	for (size_t k = 0; k < q->executions.count; k++) {
-		uint64_t process = q->executions.items[k].query_process;
-		if (fired[k])
-			continue;
-		if (!process || (first && process != first))
-			return TTP_DROP_QUERY_PROCESS;
-		first = process;
-	}
+	if (!has_one_process(run, q, fired))
+		return TTP_DROP_QUERY_PROCESS;
 	if (at->kept && at->times[TTP_MEASURED].mean_ns <= floor)
 		return TTP_DROP_SHORT;
 	return at->kept < TTP_LEAST_EXECUTIONS ? TTP_DROP_FEW : TTP_KEPT;
@@ -121,25 +147,39 @@ static enum ttp_drop drop_of(const struct query_at *q, const uint32_t *fired,
 
 /* ---- monotonicity ---- */
 
+size_t ttp_next_higher(const struct query_run *run, size_t at)
+{
+	const struct query_at *low = &run->at.items[at];
+	for (size_t i = at + 1; i < run->at.count; i++) {
+		const struct query_at *high = &run->at.items[i];
+		if (high->query != low->query)
+			break;
+		if (low->executions.count && high->executions.count &&
+		    low->executions.items[0].plan == high->executions.items[0].plan)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
 void ttp_monotonicity(const struct query_run *run, const struct ttp_level_time *times,
 		      struct ttp_count *strict, struct ttp_count *relaxed, uint32_t *bits)
 {
-	for (size_t i = 1; i < run->at.count; i++) {
-		const struct query_at *low = &run->at.items[i - 1], *high = low + 1;
-		if (low->query != high->query || times[i - 1].skip || times[i].skip ||
-		    !low->executions.count || !high->executions.count ||
-		    low->executions.items[0].plan != high->executions.items[0].plan)
+	for (size_t i = 0; i < run->at.count; i++) {
+		size_t higher = ttp_next_higher(run, i);
+		if (higher == SIZE_MAX)
+			continue;
+		const struct ttp_level_time *low = &times[i], *high = &times[higher];
+		if (low->skip || high->skip || low->time != high->time)
 			continue;
 		strict->of++;
 		relaxed->of++;
-		if (times[i - 1].ns > times[i].ns) {
+		if (low->ns > high->ns) {
 			strict->fired++;
-			bits[i - 1] |= 1u << TTP_STRICT;
+			bits[i] |= 1u << TTP_STRICT;
 		}
-		if (times[i - 1].ns - times[i - 1].sigma_ns / 2 >
-		    times[i].ns + times[i].sigma_ns / 2) {
+		if (low->ns - low->sigma_ns / 2 > high->ns + high->sigma_ns / 2) {
 			relaxed->fired++;
-			bits[i - 1] |= 1u << TTP_RELAXED;
+			bits[i] |= 1u << TTP_RELAXED;
 		}
 	}
 }
@@ -172,8 +212,8 @@ static void check_after(const struct query_run *run, struct ttp_result *out)
 		struct ttp_at *at = &out->at[i];
 		const struct ttp_figure *calc = &at->times[TTP_CALC],
 					*measured = &at->times[TTP_MEASURED];
-		times[i] = (struct ttp_level_time){ at->drop || !calc->present, calc->median_ns,
-						    calc->sigma_ns };
+		times[i] = (struct ttp_level_time){ at->drop || !calc->present, TTP_CALC,
+						    calc->median_ns, calc->sigma_ns };
 		if (calc->present && measured->median_ns > 0)
 			ttp_add(at->drop ? &dropped : &kept,
 				fabs(measured->median_ns - calc->median_ns) / measured->median_ns);
@@ -192,16 +232,18 @@ static void check_after(const struct query_run *run, struct ttp_result *out)
 	out->post.dropped_difference = mean_or_nan(&dropped);
 	out->relative_error = ttp_relative_error(out, TTP_CALC);
 	/* model measures that are the same in all executions */
-	const struct query_execution *first = NULL;
-	out->post.constant = (1u << TTP_MODEL_MEASURES) - 1;
-	for (size_t i = 0; i < run->at.count; i++)
-		array_each(x, &run->at.items[i].executions) {
-			first = first ? first : x;
-			for (int m = 0; m < TTP_MODEL_MEASURES; m++)
-				if (ttp_model_value(x, (enum ttp_model_measure)m) !=
-				    ttp_model_value(first, (enum ttp_model_measure)m))
-					out->post.constant &= ~(1u << m);
-		}
+	for (int m = 0; m < TTP_MODEL_MEASURES; m++) {
+		double first = NAN;
+		bool varies = false;
+		for (size_t i = 0; i < run->at.count; i++)
+			array_each(x, &run->at.items[i].executions) {
+				double value = ttp_model_value(x, (enum ttp_model_measure)m);
+				varies |= !isnan(first) && !isnan(value) && value != first;
+				first = isnan(first) ? value : first;
+			}
+		/* of what was never seen it cannot be said */
+		out->post.constant |= !isnan(first) && !varies ? 1u << m : 0;
+	}
 	xfree(times);
 	xfree(bits);
 }
@@ -236,7 +278,7 @@ void ttp_judge(const struct query_run *run, const struct ttp_options *options,
 			n++;
 		}
 		at->read_share = n > 0 && q->table_bytes ? bytes / n / (double)q->table_bytes : NAN;
-		at->drop = drop_of(q, fired, options, at);
+		at->drop = drop_of(run, q, fired, options, at);
 		if (at->drop)
 			out->dropped[at->drop]++;
 		else

@@ -35,7 +35,8 @@ enum ttp_check {
 	TTP_AMBIGUOUS,
 	TTP_NO_QUERY_PROCESS,
 	TTP_TIMED_OUT,
-	TTP_LOST, /* not in the paper: the collector lost events */
+	TTP_LOST,    /* not in the paper: the collector lost events */
+	TTP_WORKERS, /* not in the paper: fewer helpers than planned, and than in others */
 	TTP_CHECKS,
 };
 /* For a Q@C. */
@@ -56,7 +57,7 @@ struct ttp_missing {
 	uint32_t overall;	     /* of enum overall_measure */
 };
 
-/* How often a check fired, out of how often it was applied. */
+/* How often a check fired, out of how often it was evaluated: what it rests on was measured. */
 struct ttp_count {
 	uint64_t fired, of;
 };
@@ -77,14 +78,16 @@ struct ttp_options {
 
 enum ttp_drop {
 	TTP_KEPT,
-	TTP_DROP_VARIATION,	/* (i) */
-	TTP_DROP_RESULT_CACHE,	/* (i) */
-	TTP_DROP_QUERY_PROCESS, /* (ii) not the same one in every execution */
-	TTP_DROP_SHORT,		/* (iii) */
-	TTP_DROP_FEW,		/* (iv) fewer than 6 executions left */
+	TTP_DROP_VARIATION,    /* (i) */
+	TTP_DROP_RESULT_CACHE, /* (i) */
+	/* (ii) not the same one in every execution, though tare made no new connection */
+	TTP_DROP_QUERY_PROCESS,
+	TTP_DROP_SHORT, /* (iii) */
+	TTP_DROP_FEW,	/* (iv) fewer than 6 executions left */
 	TTP_DROPS,
 };
 extern const char *const ttp_drop_names[TTP_DROPS];
+#define TTP_LEAST_EXECUTIONS 6
 
 /* ---- step 4 ---- */
 
@@ -130,6 +133,9 @@ bool ttp_time_of(const struct query_execution *x, enum ttp_time t, double *ns);
 /* Whether the time is meaningful in this run: the blocked time of a query does not include what a
  * server does in other threads. */
 bool ttp_time_means(const struct query_run *run, enum ttp_time t);
+/* The Q@C that monotonicity compares this one with, by index: the next higher one of its query with
+ * the same plan. SIZE_MAX: there is none. */
+size_t ttp_next_higher(const struct query_run *run, size_t at);
 
 /* ---- step 5, and the complete result ---- */
 
@@ -145,6 +151,7 @@ struct ttp_result {
 	struct ttp_missing missing;
 	uint32_t *fired; /* bits of enum ttp_check, by execution, Q@C after Q@C */
 	size_t executions, executions_kept;
+	size_t switches_alone; /* executions with too few others to compare context switches with */
 	struct ttp_at *at;
 	size_t at_count, at_kept;
 	size_t dropped[TTP_DROPS]; /* Q@Cs by reason; [TTP_KEPT] stays 0 */
@@ -210,9 +217,10 @@ enum ttp_model_measure {
 	TTP_MODEL_MEASURES,
 };
 extern const char *const ttp_model_measure_names[TTP_MODEL_MEASURES];
+/* NaN: it was not seen. */
 double ttp_model_value(const struct query_execution *x, enum ttp_model_measure m);
 
-enum ttp_level { TTP_LOW, TTP_MEDIUM, TTP_HIGH, TTP_LEVELS }; /* r below 0.3, below 0.7, above */
+enum ttp_level { TTP_LOW, TTP_MEDIUM, TTP_HIGH, TTP_LEVELS }; /* |r| below 0.3, below 0.7, above */
 extern const char *const ttp_level_names[TTP_LEVELS];
 
 #define TTP_RELATIONS 73
@@ -225,9 +233,11 @@ struct ttp_relation {
 extern const struct ttp_relation ttp_relations[TTP_RELATIONS];
 
 struct ttp_correlation {
-	double r, p; /* as in stats/correlation.h */
-	enum ttp_level level;
-	int off; /* levels away from the prediction: 0 match, 1 close, 2 off; -1: r is unknown */
+	double r, p;	      /* as in stats/correlation.h */
+	enum ttp_level level; /* of its size; its sign is that of r */
+	/* Levels away from the prediction, which is always positive: 0 match, 1 close, 2 off or
+	 * more; -1: r is unknown. */
+	int off;
 };
 /* The mean ledger of a Q@C over its kept executions. It begins before the query is sent and ends
  * after it; et_ns is the elapsed time of the query itself. */

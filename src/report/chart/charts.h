@@ -31,6 +31,8 @@ int chart_noise(struct chart *c, const struct noise_view *v,
 		const struct noise_view *baseline, /* NULL: none */
 		struct error *err);
 int chart_sources(struct chart *c, const struct noise_view *v, size_t most, struct error *err);
+/* A line for each CPU, for up to CHART_PENS of them: the kind of work that varied most. */
+int chart_speed(struct chart *c, const struct noise_view *v, struct error *err);
 
 int chart_functions(struct chart *c, const struct profile_subject *s, const struct sleepy_view *v,
 		    size_t most, struct error *err);

@@ -109,6 +109,27 @@ void plot_processes(const struct run_view *v, const struct style *s, struct strb
 	chart_free(c);
 }
 
+void plot_pairs(const struct duet_view *v, const struct style *s, struct strbuf *out)
+{
+	struct error none = ERROR_INIT;
+	struct chart *c = chart_new();
+	size_t pairs = 0, trimmed = 0;
+	char title[WORDS];
+	array_each(side, &v->result->verdicts) {
+		pairs += side->pairs;
+		trimmed += side->trimmed;
+	}
+	chart_duet(c, v, &none);
+	int used = snprintf(title, sizeof title, "%zu pairs, ratio", pairs);
+	if (trimmed)
+		snprintf(title + used, sizeof title - (size_t)used,
+			 "; %s: %zu left out of the mean", s->ascii ? "x" : "●", trimmed);
+	struct chart_screen screen = screen_of(s, title);
+	chart_points_text(c, &screen, out);
+	plot_rows_line(pairs, "pairs", s, out);
+	chart_free(c);
+}
+
 void plot_noise(const struct noise_view *v, const struct style *s, struct strbuf *out)
 {
 	const struct style style = style_normal(s);

@@ -3,6 +3,7 @@
 #ifndef TARE_REPORT_CHART_PLOT_H
 #define TARE_REPORT_CHART_PLOT_H
 
+#include "report/duet/report.h"
 #include "report/noise/report.h"
 #include "report/query/report.h"
 #include "report/time/report.h"
@@ -14,6 +15,9 @@ bool plot_wanted(const struct style *s, size_t lines);
 void plot_executions(const struct run_view *v, const struct style *s, struct strbuf *out);
 /* Replaces time_processes(): who used the most CPU time. */
 void plot_processes(const struct run_view *v, const struct style *s, struct strbuf *out);
+
+/* Replaces duet_pairs_table(): the ratio of each pair. */
+void plot_pairs(const struct duet_view *v, const struct style *s, struct strbuf *out);
 
 /* Follows noise_hist(): the densities of all CPUs together. */
 void plot_noise(const struct noise_view *v, const struct style *s, struct strbuf *out);

@@ -160,6 +160,17 @@ void format_count(uint64_t n, char out[WORDS])
 	out[to] = '\0';
 }
 
+void format_amount(double value, char out[WORDS])
+{
+	static const char *const units[] = { "", " k", " M", " G", " T" };
+	size_t u = 0;
+	double v = fabs(value);
+	for (; v >= 999.5 && u + 1 < sizeof units / sizeof *units; u++)
+		v /= 1000;
+	int decimals = v == 0 || (!u && v == round(v)) || v >= 100 ? 0 : v >= 10 ? 1 : 2;
+	snprintf(out, WORDS, "%s%.*f%s", value < 0 ? "-" : "", decimals, v, units[u]);
+}
+
 void format_p(double p, char out[WORDS])
 {
 	if (p < 0.001)

@@ -45,6 +45,8 @@ void format_share(double fraction, int decimals, char out[WORDS]);
 void format_points(double fraction, int decimals, char out[WORDS]);
 /* "12,345" */
 void format_count(uint64_t n, char out[WORDS]);
+/* "12.3 M": a number with three digits. */
+void format_amount(double value, char out[WORDS]);
 /* "p = 0.008", "p < 0.001" */
 void format_p(double p, char out[WORDS]);
 /* How many decimals of a ratio its spread supports; 2 without a spread. */

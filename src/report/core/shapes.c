@@ -125,16 +125,15 @@ const struct shape doctor_shape = {
 
 #define X(member, ...) FACT(struct speed_figures, member, __VA_ARGS__)
 static const struct field speed_figures_fields[] = {
-	X(best, "best_ns", FIELD_REAL, "the 5 % quantile of means over 100 ms"),
+	X(best, "best_ns", FIELD_REAL, "the 5 % quantile of means over time"),
 	X(median, "median_ns", FIELD_REAL, NULL),
 	X(worst, "worst_ns", FIELD_REAL, "the 95 % quantile"),
 	X(varied, "varied", FIELD_REAL, "worst / best - 1"),
 	{ 0 },
 };
 #undef X
-static const struct shape speed_figures_shape = { "speed_figures",
-						  "How long the work of a probe took.",
-						  speed_figures_fields };
+const struct shape speed_figures_shape = { "speed_figures", "How long the work of a probe took.",
+					   speed_figures_fields };
 
 #define X(member, ...) FACT(struct speed_cpu, member, __VA_ARGS__)
 #define KIND(kind, name, meaning) \

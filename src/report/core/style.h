@@ -17,6 +17,7 @@ enum time_unit {
 	TIME_UNIT_SECOND,
 };
 #define TIME_UNIT_CHOICES "auto|nanosecond|microsecond|millisecond|second"
+#define TIME_UNIT_SHORT "auto|ns|us|ms|s"
 
 struct style {
 	size_t width; /* columns; 0 means 80 for a text and no limit for a table */

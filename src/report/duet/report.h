@@ -21,6 +21,8 @@ void duet_text(const struct duet_view *v, const struct style *style, bool detail
 void duet_json(const struct duet_view *v, struct strbuf *out); /* docs/schema/duet.schema.json */
 /* A row per execution of every duet. The caller renders (CSV, ...) and frees it. */
 struct table *duet_parts_table(const struct duet_view *views, size_t count);
+/* A row per counted pair, for people. */
+struct table *duet_pairs_table(const struct duet_view *v);
 /* A short summary, for a pull request. */
 void duet_markdown(const struct duet_view *v, struct strbuf *out);
 

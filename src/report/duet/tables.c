@@ -27,6 +27,32 @@ struct table *duet_parts_table(const struct duet_view *views, size_t count)
 	return t;
 }
 
+struct table *duet_pairs_table(const struct duet_view *v)
+{
+	static const struct column columns[] = {
+		{ "pair", "Pair", COLUMN_COUNT },
+		{ "side", "Side", COLUMN_TEXT, .if_any = true },
+		{ "reference", "Reference", COLUMN_DURATION },
+		{ "other", "Other", COLUMN_DURATION },
+		{ "ratio", "Ratio", COLUMN_REAL, .decimals = DECIMALS(4) },
+		{ "overlap", "Overlap", COLUMN_PERCENT, .spare = 1 },
+		{ "note", "Note", COLUMN_TEXT, .if_any = true, .spare = 2 },
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	const bool several = v->result->verdicts.count > 1;
+	array_each(s, &v->result->verdicts)
+		array_each(p, &s->list) {
+			table_add_count(t, p->pair);
+			table_add_text(t, several ? v->duet->sides.items[s->side].name : NULL);
+			table_add_number(t, p->ns[0]);
+			table_add_number(t, p->ns[1]);
+			table_add_number(t, exp(p->log_ratio));
+			table_add_number(t, p->overlap);
+			table_add_text(t, p->trimmed ? "left out of the mean" : NULL);
+		}
+	return t;
+}
+
 /* ---- Markdown ---- */
 
 /* What Markdown would read as its own. */
@@ -53,9 +79,11 @@ static void put_verdict(const struct duet_view *v, const struct duet_verdict *s,
 
 static void put_sides(const struct duet_view *v, struct strbuf *out)
 {
-	static const struct column columns[] = {
+	const bool count = duet_is_count(v->result->measure);
+	const struct column columns[] = {
 		{ "side", "Side", COLUMN_TEXT, .code = true },
-		{ "mean", "Mean", COLUMN_DURATION, .digits = 4 },
+		{ "mean", "Mean", count ? COLUMN_REAL : COLUMN_DURATION, .digits = 4,
+		  .decimals = count ? DECIMALS(0) : 0 },
 		{ "ratio", "Ratio [95 %]", COLUMN_TEXT, .right = true },
 		{ "pairs", "Pairs", COLUMN_COUNT },
 		{ "failed", "Failed", COLUMN_COUNT },

@@ -79,7 +79,8 @@ static void put_two(const struct duet_view *v, const struct style *style, struct
 
 /* ---- several sides ---- */
 
-static const char *verdict_words(const struct duet_verdict *s, char out[WORDS])
+static const char *verdict_words(const struct duet_view *v, const struct duet_verdict *s,
+				 char out[WORDS])
 {
 	static const char *const gates[] = { "", "slower", "not slower", "not known yet" };
 	struct duet_figures f = duet_figures_of(s->ratio, s->low, s->high);
@@ -89,8 +90,12 @@ static const char *verdict_words(const struct duet_verdict *s, char out[WORDS])
 		snprintf(out, WORDS, "too few pairs");
 	else if (s->end == DUET_OPEN)
 		snprintf(out, WORDS, "not shown");
+	else if (s->end == DUET_SAME)
+		snprintf(out, WORDS, "the same");
+	else if (duet_is_count(v->result->measure))
+		snprintf(out, WORDS, "%s", s->ratio < 1 ? "fewer" : "more");
 	else
-		snprintf(out, WORDS, "%s", s->end == DUET_SAME ? "the same" : f.change);
+		snprintf(out, WORDS, "%s", f.change);
 	return out;
 }
 
@@ -136,7 +141,8 @@ static struct layout layout_of(const struct duet_view *views, size_t count,
 			l.ratio =
 				wider(l.ratio,
 				      text_width(duet_figures_of(s->ratio, s->low, s->high).ratio));
-			l.verdict = wider(l.verdict, text_width(verdict_words(s, words)));
+			l.verdict =
+				wider(l.verdict, text_width(verdict_words(&views[i], s, words)));
 			duet_range_add(&l.range, s->ratio, s->low, s->high);
 		}
 	if (count == 1) {
@@ -179,10 +185,10 @@ static void put_rows_of(const struct duet_view *v, const char *prefix, const str
 		struct duet_figures f = duet_figures_of(s->ratio, s->low, s->high);
 		strbuf_printf(&named, "%s%s", prefix, name);
 		if (!isnan(s->mean_ns[1]))
-			format_duration(s->mean_ns[1], 3, style->unit, mean);
+			duet_format_mean(v, s->mean_ns[1], 3, style->unit, mean);
 		put_row(l,
-			(struct line){ strbuf_text(&named), mean, f.ratio, verdict_words(s, words),
-				       NULL },
+			(struct line){ strbuf_text(&named), mean, f.ratio,
+				       verdict_words(v, s, words), NULL },
 			s->ratio, s->low, s->high, style, out);
 	}
 }
@@ -201,7 +207,7 @@ static void put_several(const struct duet_view *v, const struct style *style, st
 	const struct layout l = layout_of(v, 1, NULL, style);
 	put_line(&l, &(struct line){ "", "mean", "ratio [95%]", "", NULL }, out);
 	if (!isnan(v->result->verdicts.items[0].mean_ns[0]))
-		format_duration(v->result->verdicts.items[0].mean_ns[0], 3, style->unit, mean);
+		duet_format_mean(v, v->result->verdicts.items[0].mean_ns[0], 3, style->unit, mean);
 	put_line(&l, &(struct line){ base, mean, "1", "the reference", NULL }, out);
 	put_rows_of(v, "", &l, style, out);
 }
@@ -226,8 +232,9 @@ static void put_left_out(const struct duet_view *v, struct strbuf *text)
 			      text->length ? " " : "", unusable, unusable == 1 ? "" : "s");
 	if (apart)
 		strbuf_printf(text,
-			      "%sIn %zu pair%s the two hardly took turns: one of them changes its "
-			      "own priority or CPUs, so they did not meet the same speed.",
+			      "%sIn %zu pair%s the two hardly took turns, so they did not meet the "
+			      "same speed: one of them changes its own priority or CPUs, has more "
+			      "processes than the other, or waits.",
 			      text->length ? " " : "", apart, apart == 1 ? "" : "s");
 }
 
@@ -311,7 +318,7 @@ static void put_details(const struct duet_view *v, const struct style *style, st
 		SCOPED(strbuf_release) struct strbuf fitted = { 0 }, text = { 0 };
 		put_fitted(&fitted, name, LABEL_COLUMNS - 3);
 		snprintf(label, sizeof label, "  %s", strbuf_text(&fitted));
-		format_duration(s->mean_ns[i != 0], 4, style->unit, mean);
+		duet_format_mean(v, s->mean_ns[i != 0], 4, style->unit, mean);
 		if (isnan(s->mean_ns[i != 0]))
 			strbuf_puts(&text, "no time");
 		else

@@ -69,6 +69,15 @@ const char *duet_change(const char *other, const char *base, const struct duet_f
 	return strbuf_text(out);
 }
 
+void duet_format_mean(const struct duet_view *v, double mean, int digits, enum time_unit unit,
+		      char out[WORDS])
+{
+	if (duet_is_count(v->result->measure))
+		format_amount(mean, out);
+	else
+		format_duration(mean, digits, unit, out);
+}
+
 #define LETTERS 26
 
 bool duet_lettered(const struct duet *d)
@@ -115,6 +124,8 @@ void duet_sentence(const struct duet_view *v, const struct duet_verdict *s, stru
 {
 	FREED char *base = duet_name(v->duet, 0), *other = duet_name(v->duet, s->side);
 	const struct duet_figures f = duet_figures_of(s->ratio, s->low, s->high);
+	const char *count =
+		duet_is_count(v->result->measure) ? duet_measure_names[v->result->measure] : NULL;
 	char within[WORDS];
 	SCOPED(strbuf_release) struct strbuf words = { 0 };
 	if (isnan(s->ratio))
@@ -123,11 +134,14 @@ void duet_sentence(const struct duet_view *v, const struct duet_verdict *s, stru
 			"Not known yet: %zu pair%s of %s and %s counted, at least 3 are needed",
 			s->pairs, s->pairs == 1 ? "" : "s", other, base);
 	else if (s->end == DUET_SAME)
-		strbuf_printf(out, "%s and %s take the same time within %s: %s / %s = %s", other,
-			      base, allowed_words(v->duet->precision, within), other, base,
-			      f.ratio);
+		strbuf_printf(out, "%s and %s take the same %s within %s: %s / %s = %s", other,
+			      base, count ? count : "time",
+			      allowed_words(v->duet->precision, within), other, base, f.ratio);
 	else if (s->end == DUET_OPEN)
 		strbuf_printf(out, "No difference shown: %s / %s = %s", other, base, f.ratio);
+	else if (count)
+		strbuf_printf(out, "%s takes %s %s than %s: %s / %s = %s", other,
+			      s->ratio < 1 ? "fewer" : "more", count, base, other, base, f.ratio);
 	else
 		strbuf_printf(out, "%s   %s", duet_change(other, base, &f, &words), f.interval);
 }
@@ -139,15 +153,16 @@ void duet_gate_sentence(const struct duet_view *v, const struct duet_verdict *s,
 	if (s->gate == DUET_GATE_NONE)
 		return;
 	allowed_words(v->duet->slower, allowed);
+	const char *longer = duet_is_count(v->result->measure) ? "more" : "longer";
 	if (s->gate == DUET_GATE_SLOWER)
-		strbuf_printf(out, "Slower: %s takes more than %s longer than %s", other, allowed,
-			      base);
+		strbuf_printf(out, "Slower: %s takes more than %s %s than %s", other, allowed,
+			      longer, base);
 	else if (s->gate == DUET_GATE_NOT_SLOWER)
-		strbuf_printf(out, "Not slower: %s takes at most %s longer than %s", other, allowed,
-			      base);
+		strbuf_printf(out, "Not slower: %s takes at most %s %s than %s", other, allowed,
+			      longer, base);
 	else
-		strbuf_printf(out, "Not known yet whether %s takes more than %s longer than %s",
-			      other, allowed, base);
+		strbuf_printf(out, "Not known yet whether %s takes more than %s %s than %s", other,
+			      allowed, longer, base);
 }
 
 /* What both sides of a pair share: their covariance over the pairs is the speed's variance. */
@@ -173,25 +188,34 @@ void duet_way_sentence(const struct duet_view *v, struct strbuf *out)
 	const struct duet *d = v->duet;
 	const char *both = d->sides.count == 2 ? "Both" : "The two of each pair";
 	const char *cpus = d->cpus && *d->cpus ? d->cpus : NULL;
-	bool several = cpus && strpbrk(cpus, ",-");
+	bool several = cpus && strpbrk(cpus, ",-"), apart;
+	size_t pairs = 0, pairs_apart = 0;
 	char varied[WORDS];
 	double speed = speed_varied(v->result);
 	if (d->way == DUET_WHOLE) {
-		strbuf_puts(out, "Whole executions in turns (A B B A), compared by elapsed time");
+		strbuf_printf(out, "Whole executions in turns (A B B A), compared by %s",
+			      duet_measure_words[v->result->measure]);
 		if (d->why && *d->why)
-			strbuf_printf(out, ", because %s", d->why);
+			strbuf_printf(out, ", %s%s",
+				      strcmp(d->why, "as asked") == 0 ? "" : "because ", d->why);
 		strbuf_puts(out, ".");
 		return;
 	}
-	strbuf_printf(out, "%s ran in turns on ", both);
+	array_each(s, &v->result->verdicts) {
+		pairs += s->pairs;
+		pairs_apart += s->apart;
+	}
+	apart = pairs_apart * 10 > pairs;
+	strbuf_printf(out, "%s %s on ", both, apart ? "were started" : "ran in turns");
 	if (cpus)
 		strbuf_printf(out, "CPU%s %s", several ? "s" : "", cpus);
 	else
 		strbuf_puts(out, "the same CPU");
 	if (d->way == DUET_FREEZER)
 		strbuf_puts(out, ", one frozen while the other ran");
-	strbuf_puts(out, ", so both met the same CPU speed");
-	if (!isnan(speed)) {
+	if (!apart)
+		strbuf_puts(out, ", so both met the same CPU speed");
+	if (!apart && !isnan(speed)) {
 		format_percent(speed, varied);
 		strbuf_printf(out, " (which varied by %s)", varied);
 	}

@@ -18,6 +18,10 @@ struct duet_figures duet_figures_of(double ratio, double low, double high);
 const char *duet_change(const char *other, const char *base, const struct duet_figures *f,
 			struct strbuf *out);
 
+/* A mean of what is compared: "12.3 ms", or "12.3 M" if it is a count. */
+void duet_format_mean(const struct duet_view *v, double mean, int digits, enum time_unit unit,
+		      char out[WORDS]);
+
 /* Whether a name is too long for a sentence. Then the sides are called A, B, ...: cut, two commands
  * that differ in an argument would look alike. */
 bool duet_lettered(const struct duet *d);

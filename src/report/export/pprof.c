@@ -109,7 +109,7 @@ static void put_sample(void *context, const struct profile_sample *s, uint64_t c
 	put_label(w, "thread", thread->comm, 0);
 	put_label(w, "container", instance->container ? instance->container : "", 0);
 	enum stack_end end = w->profile->stack_list.items[s->stack].end;
-	if (end == STACK_LIMIT || end == STACK_BROKEN)
+	if (end > STACK_COMPLETE)
 		put_label(w, "stack", stack_end_names[end], 0);
 	proto_close(w->out, sample);
 }
@@ -144,7 +144,10 @@ static void put_location(struct pprof *w, uint32_t location)
 			 f->file ? 0 : f->line); /* a line is of its function's file */
 	}
 	if (l->frames == 0)
-		put_line(w, (uint32_t)p->functions.count + location, 0);
+		put_line(w,
+			 export_name_id(p, &(struct export_frame){ .location = location,
+								   .function = PROFILE_NONE }),
+			 0);
 	proto_close(w->out, entry);
 }
 

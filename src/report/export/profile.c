@@ -36,13 +36,17 @@ void export_stack(const struct profile *p, uint32_t stack, export_frames *into)
 
 uint32_t export_name_id(const struct profile *p, const struct export_frame *f)
 {
-	return f->function != PROFILE_NONE ? f->function
-					   : (uint32_t)p->functions.count + f->location;
+	uint32_t id = (uint32_t)p->functions.count;
+	if (f->function != PROFILE_NONE)
+		return f->function;
+	if (sleepy_is_region(p, f->location))
+		return id + (uint32_t)p->locations.count + p->locations.items[f->location].object;
+	return id + f->location;
 }
 
 uint32_t export_names(const struct profile *p)
 {
-	return (uint32_t)(p->functions.count + p->locations.count);
+	return (uint32_t)(p->functions.count + p->locations.count + p->objects.count);
 }
 
 const struct profile_function *export_function(const struct profile *p, uint32_t id)
@@ -55,6 +59,8 @@ const char *export_name(const struct profile *p, uint32_t id, char room[EXPORT_N
 	const struct profile_function *function = export_function(p, id);
 	if (function)
 		return function->name;
+	if (id - p->functions.count >= p->locations.count)
+		return object_name(&p->objects.items[export_object(p, id)]);
 	sleepy_location_name(p, id - (uint32_t)p->functions.count, room, EXPORT_NAME_MAX);
 	return room;
 }
@@ -62,7 +68,11 @@ const char *export_name(const struct profile *p, uint32_t id, char room[EXPORT_N
 uint32_t export_object(const struct profile *p, uint32_t id)
 {
 	const struct profile_function *function = export_function(p, id);
-	return function ? function->object : p->locations.items[id - p->functions.count].object;
+	size_t location = id - p->functions.count;
+	if (function)
+		return function->object;
+	return location < p->locations.count ? p->locations.items[location].object
+					     : (uint32_t)(location - p->locations.count);
 }
 
 /* ---- time and identity ---- */

@@ -88,6 +88,8 @@ int chart_sources(struct chart *c, const struct noise_view *v, size_t most, stru
 	chart_say_run(c, "sources", v->run, v->machine);
 	noise_together(v->noise, &all);
 	noise_rows_of(&all, NOISE_BY_SOURCE, &rows);
+	if (!v->noise->kernel)
+		rows.list.count = 0;
 	double window_s = noise_window_s(&all);
 	size_t told = chart_block(c, columns, "told by the kernel");
 	size_t inferred = chart_block(c, columns, "inferred, or not explained");
@@ -102,13 +104,90 @@ int chart_sources(struct chart *c, const struct noise_view *v, size_t most, stru
 		top = fmax(top, row[1]);
 	}
 	if (!chart_rows(c))
-		return chart_empty(err, "no detour was seen in this run");
+		return chart_empty(err, v->noise->kernel ? "no detour was seen in this run"
+							 : "this run has no names of sources");
 	chart_axis_time(&c->x, "time taken per s of a CPU", top);
 	chart_axis_rows(c, shown);
 	chart_axis_from_zero(&c->x, top);
 	for (unsigned k = 0; k < 2; k++)
 		chart_add(c, k ? inferred : told, CHART_BARS, k ? CHART_INFERRED : CHART_BAR,
 			  k ? "inferred, unexplained" : "told by the kernel", 1, 0);
+	c->key = true;
+	return 0;
+}
+
+/* The points of a CPU as a share of its best, in percent; a stretch without a probe breaks the
+ * line. */
+static void add_speeds(struct chart *c, const struct noise_cpu *cpu, enum speed_kind kind,
+		       unsigned pen, double range[2])
+{
+	struct jitter_speed speed;
+	char title[WORDS];
+	double end = NAN;
+	jitter_speed_of(cpu, &speed);
+	snprintf(title, sizeof title, "CPU %u", cpu->cpu);
+	size_t block = chart_block(
+		c, "at_ns\tpercent_of_best\tchain_ns\tports_ns\tturns_ns\tloads_ns", title);
+	array_each(p, &cpu->speeds) {
+		double row[2 + SPEED_KINDS] = { (double)p->begin_ns + (double)p->length_ns / 2,
+						100 * speed.of[kind].best / p->ns[kind] };
+		double gap[2 + SPEED_KINDS] = { end, NAN, NAN, NAN, NAN, NAN };
+		for (enum speed_kind k = 0; k < SPEED_KINDS; k++)
+			row[2 + k] = p->ns[k];
+		if ((double)p->begin_ns > end)
+			chart_row(c, block, gap, 2 + SPEED_KINDS, NULL);
+		chart_row(c, block, row, 2 + SPEED_KINDS, NULL);
+		end = (double)(p->begin_ns + p->length_ns);
+		range[0] = fmin(range[0], row[1]);
+		range[1] = fmax(range[1], row[1]);
+	}
+	chart_add(c, block, CHART_LINE, CHART_PEN + pen, title, 0, 1);
+}
+
+/* How many other CPUs were slowed down more than this one at times. */
+static size_t rank_of(const struct noise *n, const struct noise_cpu *cpu)
+{
+	struct jitter_speed own, other;
+	size_t rank = 0;
+	jitter_speed_of(cpu, &own);
+	array_each(o, &n->cpus) {
+		jitter_speed_of(o, &other);
+		rank += other.least < own.least || (other.least == own.least && o < cpu);
+	}
+	return rank;
+}
+
+int chart_speed(struct chart *c, const struct noise_view *v, struct error *err)
+{
+	double range[2] = { 100, 100 }, varied = -1;
+	enum speed_kind kind = SPEED_PORTS;
+	unsigned pens = 0;
+	bool watched = false;
+	char label[2 * WORDS];
+	chart_say_run(c, "speed", v->run, v->machine);
+	array_each(cpu, &v->noise->cpus) {
+		struct jitter_speed s;
+		jitter_speed_of(cpu, &s);
+		watched |= cpu->speeds.count > 0;
+		if (s.most < SPEED_KINDS && s.of[s.most].varied > varied) {
+			varied = s.of[s.most].varied;
+			kind = s.most;
+		}
+	}
+	array_each(cpu, &v->noise->cpus)
+		if (cpu->speeds.count && pens < CHART_PENS && rank_of(v->noise, cpu) < CHART_PENS)
+			add_speeds(c, cpu, kind, pens++, range);
+	if (varied < 0)
+		return chart_empty(err,
+				   watched ? "the run is too short for a series of speeds"
+					   : "the speed of the CPUs was not watched in this run");
+	double end = (double)v->noise->elapsed_ns;
+	snprintf(label, sizeof label, "speed %s, %% of its best", speed_kind_phrases[kind]);
+	chart_axis_time(&c->x, "time into the run", end);
+	chart_axis_label(&c->y, label);
+	c->x.low = 0;
+	c->x.high = end / c->x.unit;
+	chart_axis_span(&c->y, range[0], range[1]);
 	c->key = true;
 	return 0;
 }

@@ -53,14 +53,13 @@ static void put_interval(double low, double high, struct strbuf *out)
 	strbuf_printf(out, "[%s, %s]", AS_RATIO(low), AS_RATIO(high));
 }
 
-/* Those that are sure; how many are not. */
 static void put_changes(const struct jitter_diff *d, struct strbuf *out)
 {
-	size_t counts[JITTER_CHANGES] = { 0 }, unsure = 0;
+	size_t counts[JITTER_CHANGES] = { 0 }, one_only = 0;
 	for (size_t i = 0; i < d->sources.count; i++) {
 		const struct jitter_source_diff *s = &d->sources.items[i];
-		counts[s->change] += jitter_diff_sure(s);
-		unsure += s->change != JITTER_SAME && !jitter_diff_sure(s);
+		counts[s->change]++;
+		one_only += s->change == JITTER_UNSURE && jitter_in_one_only(s);
 	}
 	static const enum jitter_change order[] = { JITTER_NEW, JITTER_GROWN, JITTER_SHRUNK,
 						    JITTER_GONE };
@@ -75,28 +74,29 @@ static void put_changes(const struct jitter_diff *d, struct strbuf *out)
 		all += n;
 	}
 	if (!all)
-		strbuf_printf(out, "No source is %snew, grown, shrunk or gone",
-			      unsure ? "surely " : "");
-	if (unsure)
+		strbuf_puts(out, "No source is surely new, grown, shrunk or gone");
+	if (one_only)
 		strbuf_printf(out, " (%zu%s %s in one of the two only, too rarely to be sure)",
-			      unsure, all ? " more" : "", unsure == 1 ? "was" : "were");
+			      one_only, all ? " more" : "", one_only == 1 ? "was" : "were");
 }
 
 static void noise_diff_verdict(const struct noise *base, const struct noise *run,
 			       const struct jitter_diff *d, struct strbuf *out)
 {
-	if (base->kernel == run->kernel)
+	if (base->kernel && run->kernel)
 		put_changes(d, out);
 	else
-		strbuf_puts(out, "Sources have names in one of the two only");
+		strbuf_printf(out, "Sources have names in %s",
+			      base->kernel || run->kernel ? "one of the two only"
+							  : "neither of the two");
 	if (isnan(d->ratio)) {
 		if (d->base_share <= 0)
 			strbuf_puts(out, d->run_share > 0 ? "; the baseline had no jitter"
 							  : "; there was no jitter at all");
 		else
 			strbuf_printf(out,
-				      "; jitter %s times the baseline's, by too few rounds to say "
-				      "how sure that is",
+				      "; jitter %s times the baseline's, by rounds too few or too "
+				      "uneven to say how sure that is",
 				      AS_RATIO(d->run_share / d->base_share));
 	} else {
 		strbuf_printf(out, "; jitter %s times ", AS_RATIO(d->ratio));
@@ -201,10 +201,10 @@ static void noise_diff_notes_release(note_list *list)
 
 static const char *change_colour(enum jitter_change change)
 {
-	return change == JITTER_NEW	? RED
-	       : change == JITTER_GROWN ? YELLOW
-	       : change == JITTER_SAME	? DIM
-					: GREEN;
+	return change == JITTER_NEW				  ? RED
+	       : change == JITTER_GROWN				  ? YELLOW
+	       : change == JITTER_SAME || change == JITTER_UNSURE ? DIM
+								  : GREEN;
 }
 
 /* A class that the kernel did not tell of has one source, called like it: how it is known. */
@@ -230,10 +230,7 @@ static void add_source(struct table *t, const struct jitter_source_diff *s, bool
 {
 	char words[WORDS];
 	SCOPED(strbuf_release) struct strbuf ratio = { 0 };
-	/* what is not sure is not the same: that is where a difference is sure, but small */
-	table_add_text(t, s->change == JITTER_SAME && !jitter_diff_sure(s)
-				  ? "unsure"
-				  : jitter_change_names[s->change]);
+	table_add_text(t, jitter_change_names[s->change]);
 	table_paint(t, change_colour(s->change));
 	table_add_text(t, s->name);
 	add_figures(t, s->base_rate, s->base_share, s->base_max_ns);
@@ -282,7 +279,8 @@ static void put_sources(const struct jitter_diff *d, const struct noise_style *s
 		{ "p", "p", COLUMN_TEXT, .right = true },
 	};
 	size_t all = d->sources.count, changed = 0;
-	while (changed < all && d->sources.items[changed].change != JITTER_SAME)
+	while (changed < all && d->sources.items[changed].change != JITTER_SAME &&
+	       d->sources.items[changed].change != JITTER_UNSURE)
 		changed++;
 	size_t n = !style->most ? all : changed > style->most ? style->most : changed;
 	if (!all)
@@ -304,9 +302,9 @@ static void put_sources(const struct jitter_diff *d, const struct noise_style *s
 	if (style->most && changed < all) {
 		struct lost lost = lost_to(d, changed, all);
 		put_wrapped(out, &style->style, "", 0,
-			    "%zu source%s not surely grown or shrunk (%s/s before, %s/s now)",
-			    all - changed, all - changed == 1 ? " has" : "s have",
-			    AS_DURATION(lost.before, 3), AS_DURATION(lost.after, 3));
+			    "%zu source%s no sure change (%s/s before, %s/s now)", all - changed,
+			    all - changed == 1 ? " has" : "s have", AS_DURATION(lost.before, 3),
+			    AS_DURATION(lost.after, 3));
 	}
 }
 

@@ -44,8 +44,13 @@ static json_t *cpu_json(const struct noise *n, const struct noise_cpu *given)
 		json_array_append_new(list, json_shape(&noise_coverage_shape, &coverage));
 	}
 	json_object_set_new(o, "coverage", list);
+	if (c.speeds.count) {
+		struct noise_speed_report speed = { .points = c.speeds };
+		jitter_speed_of(&c, &speed.figures);
+		json_object_set_new(o, "speed", json_shape(&noise_speed_shape, &speed));
+	}
 	json_object_set_new(o, "sources", list = json_array());
-	for (size_t i = 0; i < c.sources.count; i++) {
+	for (size_t i = 0; n->kernel && i < c.sources.count; i++) {
 		struct noise_row row;
 		noise_row_of_source(&c, &c.sources.items[i], &row);
 		json_t *source = json_shape(&noise_source_shape, &row);
@@ -53,15 +58,13 @@ static json_t *cpu_json(const struct noise *n, const struct noise_cpu *given)
 		json_array_append_new(list, source);
 	}
 	json_object_set_new(o, "combinations", list = json_array());
-	for (size_t i = 0; i < c.combinations.count; i++) {
+	for (size_t i = 0; n->kernel && i < c.combinations.count; i++) {
 		const struct noise_combination *x = &c.combinations.items[i];
 		struct noise_row row;
 		noise_row_of_combination(&c, x, &row);
 		json_t *combination = json_shape(&noise_combination_shape, &row);
 		json_object_set_new(combination, "lengths", histogram_json(row.lengths));
 		json_array_append_new(list, combination);
-		if (!n->kernel)
-			continue;
 		json_t *told = json_shape(&noise_told_shape, &row.told);
 		json_object_set_new(told, "lengths", histogram_json(&x->told_lengths));
 		json_object_set_new(combination, "told", told);
@@ -79,8 +82,15 @@ json_t *noise_document(const struct noise_view *v)
 {
 	struct noise n = *v->noise;
 	SCOPED(noise_cpu_release) struct noise_cpu together;
+	FREED struct noise_part *parts = xcalloc(n.parts.count + 1, sizeof *parts);
 	if (!n.realtime)
 		n.priority = 0;
+	for (size_t i = 0; !n.kernel && i < n.parts.count; i++) { /* without shares of sources */
+		parts[i] = n.parts.items[i];
+		parts[i].shares.count = 0;
+	}
+	if (!n.kernel)
+		n.parts.items = parts;
 	json_t *root = json_shape(&noise_shape, &n), *list = json_array();
 	json_object_set_new(root, "run", json_run(v->run));
 	json_object_set_new(root, "machine", json_machine(v->machine));
@@ -94,6 +104,8 @@ json_t *noise_document(const struct noise_view *v)
 		struct noise_worst w = n.worst.items[i];
 		w.begin_ns = w.begin_ns > n.begin_ns ? w.begin_ns - n.begin_ns : 0;
 		noise_hide_untold(&n, w.class_ns);
+		if (!n.kernel)
+			w.name[0] = '\0';
 		json_array_append_new(list, json_shape(&noise_worst_shape, &w));
 	}
 	return root;

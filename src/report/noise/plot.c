@@ -98,7 +98,8 @@ static void put_contributor(const struct noise_cpu *c, const struct span *s, siz
 	strbuf_puts(out, share);
 }
 
-void put_noise_histograms(const struct noise_cpu *c, const struct style *style, struct strbuf *out)
+void put_noise_histograms(const struct noise_cpu *c, bool kernel, const struct style *style,
+			  struct strbuf *out)
 {
 	struct spans spans;
 	uint64_t most = 1;
@@ -107,11 +108,13 @@ void put_noise_histograms(const struct noise_cpu *c, const struct style *style, 
 	split(c, &spans);
 	for (size_t i = 0; i < spans.count; i++)
 		most = spans.list[i].count > most ? spans.list[i].count : most;
-	strbuf_puts(out, "\nHistogram: seen by the loop (bar: log), told by the kernel\n");
+	strbuf_printf(out, "\nHistogram: seen by the loop (bar: log)%s\n",
+		      kernel ? ", told by the kernel" : "");
 	if (style->colour)
 		strbuf_puts(out, BOLD);
-	strbuf_printf(out, "%*s%*s  %-*s%*s  %s", RANGE_COLUMNS, "Length", COUNT_COLUMNS, "Seen",
-		      (int)bar, "", COUNT_COLUMNS, "Told", "Mostly");
+	strbuf_printf(out, "%*s%*s", RANGE_COLUMNS, "Length", COUNT_COLUMNS, "Seen");
+	if (kernel)
+		strbuf_printf(out, "  %-*s%*s  %s", (int)bar, "", COUNT_COLUMNS, "Told", "Mostly");
 	strbuf_puts(out, style->colour ? RESET "\n" : "\n");
 	for (size_t i = 0; i < spans.count; i++) {
 		const struct span *s = &spans.list[i];
@@ -127,8 +130,10 @@ void put_noise_histograms(const struct noise_cpu *c, const struct style *style, 
 		put_bar(log2(1 + (double)s->count) / log2(1 + (double)most), bar, style->ascii,
 			out);
 		strbuf_pad(out, ' ', bar - text_width(strbuf_text(out) + from));
-		strbuf_printf(out, "%*llu  ", COUNT_COLUMNS, (unsigned long long)s->master);
-		put_contributor(c, s, style->width - used, out);
+		if (kernel) {
+			strbuf_printf(out, "%*llu  ", COUNT_COLUMNS, (unsigned long long)s->master);
+			put_contributor(c, s, style->width - used, out);
+		}
 		while (out->text[out->length - 1] == ' ')
 			out->text[--out->length] = '\0';
 		strbuf_putc(out, '\n');

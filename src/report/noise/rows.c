@@ -176,9 +176,7 @@ void noise_rows_release(struct noise_rows *rows)
 
 bool noise_class_told(const struct noise *n, enum noise_class class)
 {
-	if (class == NOISE_STEAL)
-		return n->steal_told;
-	return class > NOISE_DELIVERY || n->kernel;
+	return n->kernel && (class != NOISE_STEAL || n->steal_told);
 }
 
 void noise_hide_untold(const struct noise *n, uint64_t class_ns[NOISE_CLASSES])
@@ -215,8 +213,8 @@ void noise_coverage_of(const struct noise *n, const struct noise_cpu *c, uint64_
 		for (enum noise_class class = 0; class < NOISE_THROTTLED; class ++)
 			strict += d->class_ns[class];
 	}
-	double all = out->ns ? (double)out->ns : NAN, told = n->kernel ? all : NAN;
-	out->named = (all - (double)unexplained) / all;
+	double told = out->ns && n->kernel ? (double)out->ns : NAN;
+	out->named = (told - (double)unexplained) / told;
 	out->strict = (double)strict / told;
 	out->overlap = (double)overlap / told;
 }
@@ -256,6 +254,15 @@ bool noise_extremes(const struct noise_cpu *c, uint64_t *min_ns, uint64_t *max_n
 	*min_ns = all.min_ns;
 	*max_ns = all.max_ns;
 	return all.count;
+}
+
+uint64_t noise_length_below(const struct noise_cpu *c, double share)
+{
+	double seen = 0, wanted = share * (double)c->total.count;
+	unsigned bucket = 0;
+	while (bucket < NOISE_BUCKETS && seen < wanted)
+		seen += (double)c->buckets[bucket++].count;
+	return noise_bucket_low(bucket);
 }
 
 struct noise_bucket noise_histogram_sum(const struct noise_histogram *h, unsigned first,

@@ -2,6 +2,7 @@
 #ifndef TARE_REPORT_NOISE_ROWS_H
 #define TARE_REPORT_NOISE_ROWS_H
 
+#include "protocol/jitter/speed.h"
 #include "report/core/format.h"
 #include "report/noise/report.h"
 
@@ -37,7 +38,8 @@ void noise_rows_release(struct noise_rows *rows);
 
 void noise_coverage_of(const struct noise *n, const struct noise_cpu *c, uint64_t from_ns,
 		       struct noise_coverage *out);
-/* Whether this run could see the class. */
+/* Whether this run could see the class. Without names from the kernel it could see none: even what
+ * is unexplained is known only by what is not. */
 bool noise_class_told(const struct noise *n, enum noise_class class);
 /* Marks the classes that it could not see as absent. */
 void noise_hide_untold(const struct noise *n, uint64_t class_ns[NOISE_CLASSES]);
@@ -53,6 +55,8 @@ double noise_lost_share(const struct noise_cpu *c);
 double noise_detour_rate(const struct noise_cpu *c); /* per s */
 /* The shortest and the longest detour; false if there is none. */
 bool noise_extremes(const struct noise_cpu *c, uint64_t *min_ns, uint64_t *max_ns);
+/* The edge of a bucket below which this share of the detours is. */
+uint64_t noise_length_below(const struct noise_cpu *c, double share);
 /* The sum over [first, end) of the buckets. */
 struct noise_bucket noise_histogram_sum(const struct noise_histogram *h, unsigned first,
 					unsigned end);
@@ -60,6 +64,12 @@ struct noise_bucket noise_histogram_sum(const struct noise_histogram *h, unsigne
 /* A row of the histograms, in which what could not be seen is absent; false: it is empty. */
 bool noise_bucket_told(const struct noise *n, const struct noise_cpu *c, unsigned bucket,
 		       struct noise_bucket_row *out);
+
+/* The speed of a CPU as JSON has it. Borrowed. */
+struct noise_speed_report {
+	struct jitter_speed figures;
+	noise_speed_list points;
+};
 
 /* ---- comparisons ---- */
 
@@ -97,9 +107,15 @@ void put_scheduling(const struct noise *n, struct strbuf *out);
 /* The table of the first `most` rows (0: all), and a line about the others. */
 void put_noise_sources(const struct noise_rows *rows, size_t most, const struct noise_style *style,
 		       struct strbuf *out);
-/* Histograms of one CPU or of all together; densities of all. */
-void put_noise_histograms(const struct noise_cpu *c, const struct style *style, struct strbuf *out);
+/* A line on the speed of the CPU, or of the one of all whose speed varied most. */
+void put_noise_speed(const struct noise *n, const struct noise_cpu *c, const struct style *style,
+		     struct strbuf *out);
+/* Histograms of one CPU or of all together (kernel: with what it told); densities of all. */
+void put_noise_histograms(const struct noise_cpu *c, bool kernel, const struct style *style,
+			  struct strbuf *out);
 void put_noise_density(const struct noise_view *v, const struct style *style, struct strbuf *out);
+/* What the run could not see, if anything. */
+void put_noise_not_seen(const struct noise_view *v, const struct style *style, struct strbuf *out);
 /* "… and 3 more (1.20 %)", if there are more. */
 void put_noise_rest(size_t more, double share, const struct style *style, struct strbuf *out);
 #endif

@@ -74,12 +74,43 @@ const struct shape noise_combination_shape = {
 };
 #undef X
 
+/* ---- the speed ---- */
+
+#define X(member, ...) FACT(struct noise_speed_report, member, __VA_ARGS__)
+#define WORK(kind, name, meaning) \
+	X(figures.of[kind], "work." name, FIELD_OBJECT, meaning, .shape = &speed_figures_shape)
+static const struct field speed_fields[] = {
+	X(figures.length_ns, "point_ns", FIELD_U64, "The length of a point."),
+	X(figures.probes, "probes", FIELD_U64, "That count."),
+	X(figures.left_out, "left_out", FIELD_U64, "That were interrupted."),
+	X(figures.least, "least", FIELD_REAL,
+	  "The speed at its worst, as a share of its best, of the work that varied most, loads "
+	  "excepted. null: fewer than two points.",
+	  .more = SHARE),
+	WORK(SPEED_CHAIN, "chain", "Dependent multiplications: the clock."),
+	WORK(SPEED_PORTS, "ports", "Additions that fill the ports, which a sibling shares."),
+	WORK(SPEED_TURNS, "turns", "A tight loop: the front end."),
+	WORK(SPEED_LOADS, "loads", "Dependent loads from 4 MiB."),
+	X(points, "points", FIELD_LIST, "In order of time. Stretches without a probe have none.",
+	  .limit = sizeof(struct noise_speed_point), .shape = &noise_speed_point_shape),
+	{ 0 },
+};
+#undef WORK
+#undef X
+const struct shape noise_speed_shape = {
+	"noise_speed", "How fast the CPU did known work, between the loop's turns.", speed_fields
+};
+
 /* ---- a run ---- */
 
 static const struct field cpu_fields[] = {
 	{ "", FIELD_SPLICE, .shape = &noise_cpu_shape },
-	{ "sources", FIELD_LIST, .shape = &noise_source_shape, .flags = FIELD_BY_HAND },
-	{ "combinations", FIELD_LIST, .shape = &noise_combination_shape, .flags = FIELD_BY_HAND },
+	{ "speed", FIELD_OBJECT, .shape = &noise_speed_shape, .flags = FIELD_MAYBE,
+	  .meaning = "null: it was not watched, or these are all CPUs together." },
+	{ "sources", FIELD_LIST, .shape = &noise_source_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Empty where nobody could be named: settings.kernel is false." },
+	{ "combinations", FIELD_LIST, .shape = &noise_combination_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Likewise." },
 	{ "buckets", FIELD_LIST, .shape = &noise_bucket_shape, .flags = FIELD_BY_HAND,
 	  .meaning = "Empty ones left out." },
 	{ 0 },
@@ -151,7 +182,7 @@ static const struct shape side_shape = { "noise_diff_side", "The baseline.", sid
 
 static const struct field total_fields[] = {
 	BOTH(struct jitter_diff, base_share, run_share, "Time lost per time, all sources."),
-	RATIO(struct jitter_diff, "Mann-Whitney's over the parts; not adjusted."),
+	RATIO(struct jitter_diff, "Of a permutation test over the parts; not adjusted."),
 	{ 0 },
 };
 static const struct shape total_shape = { "noise_diff_total", NULL, total_fields };
@@ -168,8 +199,8 @@ static const struct field source_diff_fields[] = {
 	X(class, "class", FIELD_ENUM, NULL, .limit = NOISE_CLASSES, .names = noise_class_names),
 	X(name, "name", FIELD_NAME, NULL, .limit = NOISE_NAME_SIZE),
 	X(change, "change", FIELD_ENUM,
-	  "New and gone: one of the two lacks it, which is sure where p is below 0.05. Grown and "
-	  "shrunk have such a p, by 1.1 times at least, with an interval that excludes 1.",
+	  "Unsure: p is 0.05 or more, or null. Otherwise, new and gone: one of the two lacks it; grown "
+	  "and shrunk: by 1.1 times at least, with an interval that excludes 1; same: less than that.",
 	  .limit = JITTER_CHANGES, .names = jitter_change_names),
 	BOTH(struct jitter_source_diff, base_rate, run_rate, "Occurrences per s of a CPU."),
 	BOTH(struct jitter_source_diff, base_share, run_share, "Time lost to it per time."),
@@ -179,9 +210,9 @@ static const struct field source_diff_fields[] = {
 	X(base_max_ns, "base_max_ns", FIELD_NS, NULL),
 	X(run_max_ns, "run_max_ns", FIELD_NS, NULL),
 	RATIO(struct jitter_source_diff,
-	      "In one of the two only: that all occurrences fell there by chance; else "
-	      "Mann-Whitney's over the parts. Adjusted over all sources by Benjamini and "
-	      "Hochberg. null: too few parts."),
+	      "In one of the two only: that all appearances fell into one by chance; else of a "
+	      "permutation test over the parts. Adjusted over all sources by Benjamini and "
+	      "Hochberg. null: too few parts, for how one depends on the one before."),
 	{ 0 },
 };
 static const struct shape source_diff_shape = { "noise_diff_source", NULL, source_diff_fields };
@@ -219,8 +250,9 @@ static const struct field density_fields[] = {
 static const struct shape density_shape = { "noise_diff_density", DENSITY, density_fields };
 
 static const struct field noise_diff_fields[] = {
-	{ "format", FIELD_CONST, 1, .meaning = "Raised when a field changes its meaning.",
-	  .more = "\"const\": 1" },
+	{ "format", FIELD_CONST, 2,
+	  .meaning = "Raised when a field changes its meaning. 2: new and gone are sure.",
+	  .more = "\"const\": 2" },
 	X(text, "text", FIELD_TEXT, "The verdict as a sentence.", .flags = FIELD_ALWAYS),
 	X(notes, "notes", FIELD_LIST,
 	  "What makes a difference that no source made: other CPUs, thresholds, no names.",
@@ -230,11 +262,12 @@ static const struct field noise_diff_fields[] = {
 	X(diff, "total", FIELD_OBJECT, NULL, .shape = &total_shape),
 	X(counts, "counts", FIELD_OBJECT, "Sources by change.", .shape = &counts_shape),
 	X(diff.sources, "sources", FIELD_LIST,
-	  "All CPUs together. New first, then grown, shrunk, gone, those in one only that are not "
-	  "sure, same; each by the larger share.",
+	  "All CPUs together. New first, then grown, shrunk, gone, same, unsure; each by the larger "
+	  "share. Empty where one of the two has no names.",
 	  .limit = sizeof(struct jitter_source_diff), .shape = &source_diff_shape),
 	X(peaks, "peaks", FIELD_LIST,
-	  "Lengths that became more or less frequent, by the time lost.",
+	  "Lengths that became more or less frequent, by the time lost; none where no change of a "
+	  "source or of all is sure.",
 	  .limit = sizeof(struct jitter_peak), .shape = &peak_shape, .more = "\"maxItems\": 5"),
 	{ "density", FIELD_OBJECT, .shape = &density_shape, .meaning = DENSITY },
 	{ 0 },

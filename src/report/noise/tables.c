@@ -91,7 +91,8 @@ struct table *noise_sources_table(const struct noise_view *v, const struct noise
 	struct noise_style style = noise_normal_style(given);
 	struct table *t = sources_table(style.mode, style.per_cpu);
 	SCOPED(noise_cpu_release) struct noise_cpu together = { 0 };
-	size_t count = style.per_cpu ? v->noise->cpus.count : 1;
+	/* without names there are no sources */
+	size_t count = !v->noise->kernel ? 0 : style.per_cpu ? v->noise->cpus.count : 1;
 	if (!style.per_cpu)
 		noise_together(v->noise, &together);
 	for (size_t i = 0; i < count; i++) {

@@ -74,6 +74,19 @@ static void put_lost(const struct noise_cpu *c, const struct style *style, struc
 		    isfinite(lost) ? AS_NS(lost * 1e9) : "-", strbuf_text(&more));
 }
 
+/* Where nobody can be named, lengths are all there is. */
+static void put_lengths(const struct noise_cpu *c, const struct style *style, struct strbuf *out)
+{
+	static const double shares[] = { 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
+	strbuf_printf(&text, "half below %s", AS_NS((double)noise_length_below(c, 0.5)));
+	for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+		if ((double)c->total.count * (1 - shares[i]) >= 1)
+			strbuf_printf(&text, ", %g\u00a0%% below %s", 100 * shares[i],
+				      AS_NS((double)noise_length_below(c, shares[i])));
+	put_wrapped(out, LINE("  Lengths     "), "%s", strbuf_text(&text));
+}
+
 /* ---- who took it ---- */
 
 /* Where the table has no column for them. An inferred class has a sentence of its own, or none. */
@@ -170,9 +183,8 @@ static void put_classes(const struct noise *n, const struct noise_cpu *c, const 
 		uint64_t ns = c->total.class_ns[class];
 		strict += noise_class_strict(class) ? ns : 0;
 		if (class == NOISE_DELIVERY)
-			add_class(t, "told by the kernel", n->kernel ? (double)strict : NAN,
-				  c->total.ns,
-				  n->kernel ? "strict: the sum of the above" : "not seen");
+			add_class(t, "told by the kernel", (double)strict, c->total.ns,
+				  "strict: the sum of the above");
 		put_mostly(&rows, class, ns, &mostly);
 		if (class == NOISE_STEAL && !n->steal_told)
 			add_class(t, noise_class_names[class], NAN, c->total.ns, "not seen");
@@ -277,7 +289,8 @@ static void put_remarks(const struct noise *n, const struct noise_cpu *c, const 
 			    (unsigned long long)h->in_phase, (unsigned long long)h->looked_at,
 			    1e9 / h->period_ns, h->fitted, h->rounds, AS_PERCENT(h->chance));
 	put_unexplained(n, c, style, out);
-	put_untold(c, style, out);
+	if (n->kernel)
+		put_untold(c, style, out);
 	if (n->kernel && c->outside)
 		put_wrapped(out, SENTENCE("In no detour: "),
 			    "%llu occurrence%s, %s together: shorter than the threshold, or while "
@@ -291,7 +304,7 @@ static void put_remarks(const struct noise *n, const struct noise_cpu *c, const 
 			    (unsigned long long)c->lost, (unsigned long long)c->events + c->lost);
 }
 
-static void put_not_seen(const struct noise_view *v, const struct style *style, struct strbuf *out)
+void put_noise_not_seen(const struct noise_view *v, const struct style *style, struct strbuf *out)
 {
 	SCOPED(strbuf_release) struct strbuf text = { 0 };
 	if (v->run && v->run->not_seen)
@@ -320,7 +333,8 @@ static void put_worst(const struct noise *n, const struct style *style, struct s
 	};
 	if (!n->worst.count)
 		return;
-	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	/* without names the last column would say nothing */
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns - !n->kernel);
 	for (size_t i = 0; i < n->worst.count && i < MOST_WORST; i++) {
 		const struct noise_worst *w = &n->worst.items[i];
 		SCOPED(strbuf_release) struct strbuf what = { 0 };
@@ -336,7 +350,8 @@ static void put_worst(const struct noise *n, const struct style *style, struct s
 							      : 0);
 		table_add_count(t, w->cpu);
 		table_add_number(t, (double)w->ns);
-		table_add_text(t, strbuf_text(&what));
+		if (n->kernel)
+			table_add_text(t, strbuf_text(&what));
 	}
 	strbuf_putc(out, '\n');
 	table_put(t, style, out);
@@ -349,7 +364,10 @@ static void put_block(const struct noise_view *v, const struct noise_cpu *c,
 {
 	put_measured(v->noise, c, &style->style, out);
 	put_lost(c, &style->style, out);
-	if (c->total.count) {
+	put_noise_speed(v->noise, c, &style->style, out);
+	if (c->total.count && !v->noise->kernel) {
+		put_lengths(c, &style->style, out);
+	} else if (c->total.count) {
 		put_sources(c, style, out);
 		put_classes(v->noise, c, &style->style, out);
 		put_coverage(v->noise, c, &style->style, out);
@@ -382,10 +400,10 @@ void noise_text(const struct noise_view *v, const struct noise_style *given, str
 		strbuf_puts(out, "\nAll CPUs together\n");
 	noise_together(n, &together);
 	put_block(v, &together, &style, &notes, out);
-	put_not_seen(v, &style.style, &notes);
+	put_noise_not_seen(v, &style.style, &notes);
 	put_notes(&notes, out);
 	if (style.histograms && together.total.count)
-		put_noise_histograms(&together, &style.style, out);
+		put_noise_histograms(&together, n->kernel, &style.style, out);
 	if (style.density && together.total.count)
 		put_noise_density(v, &style.style, out);
 	put_worst(n, &style.style, out);

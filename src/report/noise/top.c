@@ -39,9 +39,10 @@ static void put_header(const struct noise *n, const struct noise_cpu *all,
 		strbuf_printf(&text, "%.*f detours/s", rate < 10 ? 2 : 0, rate);
 	else
 		strbuf_puts(&text, "- detours/s");
-	strbuf_printf(&text, "  lost %s  of > 8 µs explained %s, strict %s",
-		      AS_SHARE(noise_lost_share(all)), AS_SHARE(coverage.named),
-		      AS_SHARE(coverage.strict));
+	strbuf_printf(&text, "  lost %s", AS_SHARE(noise_lost_share(all)));
+	if (n->kernel)
+		strbuf_printf(&text, "  of > 8 µs explained %s, strict %s",
+			      AS_SHARE(coverage.named), AS_SHARE(coverage.strict));
 	if (all->lost)
 		strbuf_printf(&text, "  %llu events lost", (unsigned long long)all->lost);
 	put_line(&text, false, style, out);
@@ -67,7 +68,7 @@ static void put_cpu_lines(const struct noise *n, const struct style *style, stru
 		char mostly[WORDS] = "";
 		noise_coverage_of(n, c, EXPLAINED_NS, &coverage);
 		noise_rows_of(c, NOISE_BY_SOURCE, &rows);
-		if (rows.list.count && rows.ns)
+		if (rows.list.count && rows.ns && n->kernel)
 			snprintf(mostly, sizeof mostly, "%s %.0f %%", rows.list.items[0].name,
 				 100 * rows.list.items[0].share);
 		table_add_count(t, c->cpu);
@@ -81,13 +82,15 @@ static void put_cpu_lines(const struct noise *n, const struct style *style, stru
 	strbuf_putc(out, '\n');
 }
 
-static void put_top_sources(const struct noise_cpu *all, size_t lines,
+static void put_top_sources(const struct noise_view *v, const struct noise_cpu *all, size_t lines,
 			    const struct noise_style *style, struct strbuf *out)
 {
 	SCOPED(noise_rows_release) struct noise_rows rows;
 	noise_rows_of(all, style->mode, &rows);
 	if (!rows.list.count)
 		strbuf_puts(out, "No detour above the threshold yet.\n");
+	else if (!v->noise->kernel)
+		put_noise_not_seen(v, &style->style, out);
 	else if (lines > 1) {
 		/* the heading, and the line on the others, are lines, too */
 		size_t most = lines - 1;
@@ -114,7 +117,7 @@ void noise_top(const struct noise_view *v, size_t lines, const struct noise_styl
 		put_cpu_lines(n, &style.style, out);
 		used += cpu_lines;
 	}
-	put_top_sources(&all, lines > used ? lines - used : 0, &style, out);
+	put_top_sources(v, &all, lines > used ? lines - used : 0, &style, out);
 	for (size_t i = from; i < out->length; i++)
 		if (out->text[i] == '\n' && !--lines) {
 			out->length = i + 1;

@@ -87,10 +87,12 @@ static bool zoom_rows(const struct noise_cpu *c, unsigned first, unsigned end, e
 
 /* A detour of 105 µs may be made of 50 and 55: who makes such detours are combinations. Sources
  * that alone take so long are another question. */
-static void zoom_cpu(const struct noise_cpu *c, unsigned first, unsigned end,
-		     const struct noise_style *style, struct strbuf *out)
+static void zoom_cpu(const struct noise_view *v, const struct noise_cpu *c, unsigned first,
+		     unsigned end, const struct noise_style *style, struct strbuf *out)
 {
 	put_range_line(c, first, end, &style->style, out);
+	if (!v->noise->kernel)
+		return;
 	bool any = zoom_rows(c, first, end, NOISE_BY_SUCCESSION, "In succession", style, out);
 	if (style->mode == NOISE_BY_SOURCE) {
 		SCOPED(strbuf_release) struct strbuf alone = { 0 };
@@ -114,13 +116,15 @@ void noise_zoom(const struct noise_view *v, uint64_t low_ns, uint64_t high_ns,
 	bool blocks = style.per_cpu && v->noise->cpus.count > 1;
 	for (size_t i = 0; blocks && i < v->noise->cpus.count; i++) {
 		strbuf_printf(out, "CPU %u\n", v->noise->cpus.items[i].cpu);
-		zoom_cpu(&v->noise->cpus.items[i], first, end, &style, out);
+		zoom_cpu(v, &v->noise->cpus.items[i], first, end, &style, out);
 		strbuf_putc(out, '\n');
 	}
 	if (blocks)
 		strbuf_puts(out, "All CPUs together\n");
 	noise_together(v->noise, &together);
-	zoom_cpu(&together, first, end, &style, out);
+	zoom_cpu(v, &together, first, end, &style, out);
+	if (!v->noise->kernel)
+		put_noise_not_seen(v, &style.style, out);
 	noise_cpu_release(&together);
 	style_finish(&style.style, out, from);
 }

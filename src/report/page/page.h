@@ -59,7 +59,7 @@ struct page_time_comparison {
 	struct emp_comparison result;
 	const char *sentence;
 };
-void page_compare_times(struct page *p, size_t reference, enum emp_measure measure,
+void page_compare_times(struct page *p, size_t reference, enum emp_measure measure, const char *why,
 			const struct page_time_comparison *list, size_t count);
 void page_compare_noise(struct page *p, size_t base, size_t run, const struct noise_view *base_view,
 			const struct noise_view *run_view, const struct jitter_diff *d);

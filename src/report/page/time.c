@@ -8,6 +8,7 @@
 
 #include "report/core/format.h"
 #include "report/core/shapes.h"
+#include "report/time/counters.h"
 #include "report/time/execution_json.h"
 
 #define MOST_REASONS 6000
@@ -246,8 +247,12 @@ void page_add_time(struct page *p, const struct run_view *view, size_t share,
 	add_density(o, view, EMP_ET);
 	if (view->result->headline >= EMP_PT_NET && view->result->headline <= EMP_PT_TICK)
 		add_density(o, view, view->result->headline);
-	if (view->result->lead == EMP_PT_STEADY)
-		add_density(o, view, EMP_PT_STEADY);
+	const enum emp_measure more[] = { view->result->shown, view->result->lead };
+	for (size_t i = 0; i < 2; i++)
+		if (more[i] != EMP_ET && more[i] != view->result->headline &&
+		    (!i || more[1] != more[0]))
+			add_density(o, view, more[i]);
+	counters_json(view, o);
 	json_object_set_new(o, "ledger", page_ledger(&t, share));
 	json_object_set_new(o, "dual", dual_json(view));
 	json_object_set_new(o, "details", page_details(&t, share, traces));
@@ -260,7 +265,7 @@ void page_add_time(struct page *p, const struct run_view *view, size_t share,
 
 /* ---- several of them ---- */
 
-void page_compare_times(struct page *p, size_t reference, enum emp_measure measure,
+void page_compare_times(struct page *p, size_t reference, enum emp_measure measure, const char *why,
 			const struct page_time_comparison *list, size_t count)
 {
 	json_t *sections = json_array();
@@ -275,8 +280,8 @@ void page_compare_times(struct page *p, size_t reference, enum emp_measure measu
 	}
 	json_array_append_new(
 		p->comparisons,
-		json_pack("{s:s, s:o, s:I, s:s, s:o}", "kind", "time", "sections", sections,
+		json_pack("{s:s, s:o, s:I, s:s, s:o, s:o}", "kind", "time", "sections", sections,
 			  "reference", (json_int_t)reference, "measure", emp_measure_names[measure],
-			  "rows",
+			  "why", json_text(why), "rows",
 			  json_shapes(&time_comparison_row_shape, list, count, sizeof *list)));
 }

@@ -39,6 +39,20 @@ void profile_view_text(const struct profile_subject *s, const struct sleepy_view
 /* Like profile_view_text(), for CSV, Markdown, ... The caller frees it. */
 struct table *profile_view_table(const struct profile_subject *s, const struct sleepy_view *v,
 				 const struct profile_style *style);
+/* What calls what, of the samples that pass. Direct recursion is one level. */
+struct profile_calls {
+	const struct sleepy_filter *filter;
+	const char *function; /* only what is above or below it, with `up` or without; NULL: all */
+	bool up;	      /* from the inside: functions and their callers */
+	bool direct;	      /* only those who called it themselves */
+	bool merge_inlined;
+};
+void profile_calls_text(const struct profile_subject *s, const struct profile_calls *c,
+			const struct profile_style *style, struct strbuf *out);
+/* Like profile_calls_text(), for CSV, Markdown, JSON. The caller frees it. */
+struct table *profile_calls_table(const struct profile_subject *s, const struct profile_calls *c,
+				  const struct profile_style *style);
+
 /* docs/schema/profile.schema.json: head, sums of the slices, and the given views. */
 void profile_json(const struct profile_subject *s, const struct sleepy_view *views, size_t count,
 		  const struct profile_style *style, struct strbuf *out);

@@ -98,15 +98,22 @@ static void put_stacks(const struct profile *p, const struct profile_totals *sum
 	int decimals = profile_decimals(sums->user_stacks);
 	if (p->stacks == STACKS_NONE || !sums->user_stacks)
 		return;
+	uint64_t whole = sums->ends[STACK_COMPLETE] + sums->ends[STACK_ELIDED];
 	strbuf_printf(&text, "%s %% of %llu reached their thread's start",
-		      AS_POINTS((double)sums->ends[STACK_COMPLETE] / all, decimals),
+		      AS_POINTS((double)whole / all, decimals),
 		      (unsigned long long)sums->user_stacks);
+	if (sums->ends[STACK_ELIDED])
+		strbuf_printf(&text, ", %llu without their middle (deeper than %d frames)",
+			      (unsigned long long)sums->ends[STACK_ELIDED], PROFILE_FRAMES_MAX);
 	if (sums->ends[STACK_BROKEN])
 		strbuf_printf(&text, "; %s %% broke off",
 			      AS_POINTS((double)sums->ends[STACK_BROKEN] / all, decimals));
 	if (sums->ends[STACK_LIMIT])
-		strbuf_printf(&text, "; %llu found no room",
+		strbuf_printf(&text, "; %llu were too deep to follow",
 			      (unsigned long long)sums->ends[STACK_LIMIT]);
+	if (sums->ends[STACK_NO_ROOM])
+		strbuf_printf(&text, "; %llu found no room",
+			      (unsigned long long)sums->ends[STACK_NO_ROOM]);
 	put_wrapped(out, style, "  Stacks    ", LABEL, "%s", strbuf_text(&text));
 }
 

@@ -57,7 +57,7 @@ static size_t count_of(const struct ttp_comparison *c, enum ttp_change change)
 
 static bool is_compared(const struct ttp_pair *p)
 {
-	return (p->change == TTP_SAME && !isnan(p->base_ns) && !isnan(p->other_ns)) ||
+	return (p->change == TTP_SAME && !isnan(p->time.base_ns) && !isnan(p->time.other_ns)) ||
 	       p->change == TTP_SLOWER || p->change == TTP_FASTER;
 }
 
@@ -92,12 +92,23 @@ static void put_summary(const struct query_view *base, const struct query_view *
 	strbuf_clear(&text);
 	format_ratio(c->ratio, c->ratio_low, c->ratio_high, ratio);
 	format_interval(c->ratio_low, c->ratio_high, interval);
-	strbuf_printf(&text, "%s times the base's time (geometric mean; 95 %%: %s)", ratio,
-		      interval);
+	strbuf_printf(&text, "%s times the base's %s (geometric mean; 95 %%: %s)", ratio,
+		      query_time_title(c->time), interval);
+	if (c->time != TTP_MEASURED) {
+		format_ratio(c->elapsed_ratio, c->elapsed_low, c->elapsed_high, ratio);
+		format_interval(c->elapsed_low, c->elapsed_high, interval);
+		strbuf_printf(&text, ", %s times its elapsed time (%s)", ratio, interval);
+	}
 	put_query_fact("Overall", strbuf_text(&text), style, out);
 	strbuf_clear(&text);
-	strbuf_printf(&text, "%zu slower, %zu faster, %zu without a significant difference",
-		      c->slower, c->faster, c->compared - c->slower - c->faster);
+	strbuf_printf(&text, "%zu slower, %zu faster, %zu without a significant difference by %s",
+		      c->slower, c->faster, c->compared - c->slower - c->faster,
+		      query_time_title(c->time));
+	if (c->contrary)
+		strbuf_printf(&text,
+			      "; but %zu by elapsed time, as that changed the other way (--measure "
+			      "decides)",
+			      c->contrary);
 	put_query_fact("Times", strbuf_text(&text), style, out);
 	strbuf_clear(&text);
 	if (strcmp(base->data->dbms, other->data->dbms) != 0)
@@ -105,6 +116,17 @@ static void put_summary(const struct query_view *base, const struct query_view *
 	else
 		strbuf_printf(&text, "%zu changed", c->plan_changes);
 	put_query_fact("Plans", strbuf_text(&text), style, out);
+	strbuf_clear(&text);
+	SCOPED(query_settings_release) query_settings settings = { 0 };
+	query_settings_that_differ(base->data, other->data, &settings);
+	array_each(s, &settings)
+		strbuf_printf(&text, "%s%s %s %s %s", text.length ? ", " : "", s->name,
+			      s->base ? s->base : "-", style->style.ascii ? "->" : "→",
+			      s->other ? s->other : "-");
+	if (text.length) {
+		FREED char *shown = display_copy(strbuf_text(&text));
+		put_query_fact("Settings", shown, style, out);
+	}
 	strbuf_release(&text);
 }
 
@@ -163,9 +185,13 @@ static void put_plans(const struct query_view *base, const struct query_view *ot
 			continue;
 		query_place(p->base ? base->data : other->data, p->query, p->cardinality, place);
 		strbuf_puts(&text, place);
-		if (p->ratio > 0) {
-			format_ratio(p->ratio, p->low, p->high, ratio);
-			strbuf_printf(&text, " (%s times as long)", ratio);
+		if (p->time.ratio > 0) {
+			format_ratio(p->time.ratio, p->time.low, p->time.high, ratio);
+			strbuf_printf(&text, " (%s times the %s", ratio, query_time_title(c->time));
+			format_ratio(p->elapsed.ratio, p->elapsed.low, p->elapsed.high, ratio);
+			if (c->time != TTP_MEASURED)
+				strbuf_printf(&text, ", %s times the elapsed time", ratio);
+			strbuf_putc(&text, ')');
 		}
 		strbuf_puts(&text, ": ");
 		const struct query_plan *from = query_plan_of(base->data, query_plan_hash(p->base));
@@ -187,26 +213,31 @@ static void put_plans(const struct query_view *base, const struct query_view *ot
 static void add_ratio(struct table *t, const struct ttp_pair *p)
 {
 	char text[WORDS];
-	format_ratio(p->ratio, p->low, p->high, text);
-	table_add_shown(t, p->ratio, text);
-	format_interval(p->low, p->high, text);
+	const struct ttp_ratio *r = &p->time;
+	format_ratio(r->ratio, r->low, r->high, text);
+	table_add_shown(t, r->ratio, text);
+	format_interval(r->low, r->high, text);
 	table_add_text(t, text);
-	format_p(p->p, text);
-	table_add_text(t, isfinite(p->ratio) ? text + 2 : "-"); /* "p = ": the column says so */
+	format_p(r->p, text);
+	table_add_text(t, isfinite(r->ratio) ? text + 2 : "-"); /* "p = ": the column says so */
+	format_ratio(p->elapsed.ratio, p->elapsed.low, p->elapsed.high, text);
+	table_add_shown(t, p->elapsed.ratio, text);
 }
 
 static void put_changed(const struct query_view *base, const struct query_view *other,
 			const struct ttp_comparison *c, const struct query_style *style,
 			struct strbuf *out)
 {
-	static const struct column columns[] = {
+	const bool by_elapsed = c->time == TTP_MEASURED; /* no need to say it twice */
+	const struct column columns[] = {
 		{ "query", "Query", COLUMN_TEXT },
 		{ "cardinality", "Rows", COLUMN_COUNT, .thousands = true },
 		{ "base", "Base", COLUMN_DURATION, .digits = 3 },
 		{ "other", "Other", COLUMN_DURATION, .digits = 3 },
 		{ "ratio", "Ratio", COLUMN_RATIO },
-		{ "interval", "95 %", COLUMN_TEXT },
-		{ "p", "p (Holm)", COLUMN_TEXT },
+		{ "interval", "95 %", COLUMN_TEXT, .spare = 1 },
+		{ "p", "p (Holm)", COLUMN_TEXT, .spare = 2 },
+		{ "elapsed", "Elapsed", COLUMN_RATIO, by_elapsed ? FOR_DATA : FOR_ALL },
 		{ "change", "", COLUMN_TEXT },
 	};
 	static const char *const words[] = { "", "slower", "faster", "only base", "only other" };
@@ -225,10 +256,11 @@ static void put_changed(const struct query_view *base, const struct query_view *
 			table_add_count(t, (int64_t)p->cardinality);
 		else
 			table_add_absent(t);
-		table_add_number(t, p->base_ns);
-		table_add_number(t, p->other_ns);
+		table_add_number(t, p->time.base_ns);
+		table_add_number(t, p->time.other_ns);
 		add_ratio(t, p);
-		snprintf(text, sizeof text, "%s%s%s", words[p->change],
+		snprintf(text, sizeof text, "%s%s%s%s", words[p->change],
+			 p->by != c->time ? " by elapsed" : "",
 			 p->same_plan || !*words[p->change] ? "" : ", ",
 			 p->same_plan ? "" : "plan");
 		table_add_text(t, text);
@@ -237,7 +269,8 @@ static void put_changed(const struct query_view *base, const struct query_view *
 		table_free(t);
 		return;
 	}
-	strbuf_puts(out, style->all ? "\nEvery Q@C\n" : "\nTimes that changed\n");
+	strbuf_printf(out, "\n%s, by %s\n", style->all ? "Every Q@C" : "Times that changed",
+		      query_time_title(c->time));
 	table_put(t, &style->style, out);
 	if (shown > MOST)
 		strbuf_printf(out, "and %zu more\n", shown - MOST);
@@ -251,11 +284,11 @@ static void put_rest(const struct ttp_comparison *c, const struct query_style *s
 	char text[2 * WORDS], range[WORDS];
 	for (size_t i = 0; i < c->pairs.count; i++) {
 		const struct ttp_pair *p = &c->pairs.items[i];
-		if (p->change != TTP_SAME || !(p->ratio > 0))
+		if (p->change != TTP_SAME || !(p->time.ratio > 0))
 			continue;
-		low = fmin(low, p->ratio);
-		high = fmax(high, p->ratio);
-		widest = fmax(widest, fmax(p->high, 1 / p->low) - 1);
+		low = fmin(low, p->time.ratio);
+		high = fmax(high, p->time.ratio);
+		widest = fmax(widest, fmax(p->time.high, 1 / p->time.low) - 1);
 		n++;
 	}
 	if (!n)

@@ -23,8 +23,10 @@ static json_t *pair_json(const struct query_view *base, const struct query_view 
 				  .base_plan = query_plan_hash(p->base),
 				  .other_plan = query_plan_hash(p->other) };
 	query_name(p->base ? base->data : other->data, p->query, row.name);
-	if (!isfinite(p->ratio))
-		row.pair.p = NAN;
+	if (!isfinite(p->time.ratio))
+		row.pair.time.p = NAN;
+	if (!isfinite(p->elapsed.ratio))
+		row.pair.elapsed.p = NAN;
 	json_t *o = json_shape(&query_pair_shape, &row);
 	if (!p->same_plan) {
 		SCOPED(strbuf_release) struct strbuf text = { 0 };
@@ -45,6 +47,11 @@ json_t *query_compare_document(const struct query_view *base, const struct query
 	for (size_t i = 0; i < c->pairs.count; i++)
 		json_array_append_new(pairs, pair_json(base, other, &c->pairs.items[i]));
 	json_object_set_new(root, "pairs", pairs);
+	SCOPED(query_settings_release) query_settings list = { 0 };
+	query_settings_that_differ(base->data, other->data, &list);
+	json_object_set_new(
+		root, "settings",
+		json_shapes(&query_setting_shape, list.items, list.count, sizeof *list.items));
 	return root;
 }
 

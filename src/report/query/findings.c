@@ -99,6 +99,54 @@ static void put_missing(const struct query_view *v, const struct query_style *st
 			       out);
 }
 
+/* Of how many executions a check was not evaluated though it applies to them. */
+static uint64_t not_evaluated(const struct query_view *v, enum ttp_check check)
+{
+	const struct ttp_result *r = v->result;
+	bool paper = v->options->form == TTP_PAPER;
+	uint64_t missing = r->executions - r->checks[check].of, unseen = 0;
+	switch (check) {
+	case TTP_BLKIO: /* where others read for the query, its blocked time means nothing */
+		return !paper && v->data->io_by_process ? 0 : missing;
+	case TTP_SWITCHES:
+		return missing - r->switches_alone;
+	case TTP_LOST: /* the paper does not have it */
+		return paper ? 0 : missing;
+	case TTP_WORKERS:
+		array_each(at, &v->data->at)
+			array_each(x, &at->executions)
+				unseen += x->workers < 0 && x->workers_planned > 0;
+		return paper ? 0 : unseen;
+	default:
+		return missing;
+	}
+}
+
+/* Checks that passed or failed for nothing, as what they rest on was not measured. */
+static void put_not_evaluated(const struct query_view *v, const struct query_style *style,
+			      struct strbuf *out)
+{
+	const struct ttp_result *r = v->result;
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
+	for (int i = TTP_STEAL; i < (int)TTP_WIDE_CHECKS + TTP_CHECKS; i++) {
+		bool wide = i < TTP_WIDE_CHECKS;
+		int check = wide ? i : i - TTP_WIDE_CHECKS;
+		uint64_t missing = wide ? r->executions - r->wide[check].of
+					: not_evaluated(v, (enum ttp_check)check);
+		if (!missing)
+			continue;
+		strbuf_printf(&text, "%s%s", text.length ? ", " : "",
+			      wide ? ttp_wide_check_names[check] : ttp_check_names[check]);
+		if (missing < r->executions)
+			strbuf_printf(&text, " (of %llu execution%s)", (unsigned long long)missing,
+				      missing == 1 ? "" : "s");
+	}
+	if (text.length) {
+		strbuf_puts(&text, ". What these checks rest on was not measured.");
+		put_query_text("Not evaluated: ", strbuf_text(&text), style, out);
+	}
+}
+
 static void put_post(const struct query_view *v, const struct query_style *style,
 		     struct strbuf *out)
 {
@@ -127,7 +175,7 @@ static void put_post(const struct query_view *v, const struct query_style *style
 	else if (r->at_kept)
 		put_query_text(
 			"Step 5: ",
-			"not asked, as TTPv2's Time_calc rests on measures that were not seen.",
+			"not evaluated, as TTPv2's Time_calc rests on measures that were not seen.",
 			style, out);
 	strbuf_clear(&text);
 	for (enum ttp_model_measure m = 0; m < TTP_MODEL_MEASURES; m++)
@@ -148,11 +196,12 @@ static void put_monotonicity(const struct query_view *v, const struct query_rows
 	if (!ttp_time_means(v->data, TTP_CALC))
 		return;
 	for (size_t i = 0; i + 1 < rows->list.count; i++) {
-		const struct query_row *row = &rows->list.items[i], *next = row + 1;
+		const struct query_row *row = &rows->list.items[i], *next;
 		char place[2 * WORDS], higher[WORDS], time[WORDS], against[WORDS];
 		if (!(row->verdict->after >> TTP_STRICT & 1) ||
 		    said++ >= query_most(style, QUERY_MOST_NAMED))
 			continue;
+		next = &rows->list.items[ttp_next_higher(v->data, i)];
 		query_place(v->data, row->at->query, row->at->cardinality, place);
 		format_count(next->at->cardinality, higher);
 		format_ns(row->verdict->times[TTP_CALC].median_ns, time);
@@ -209,8 +258,14 @@ static void put_surroundings(const struct query_view *v, const struct query_rows
 	char share[WORDS];
 	if (isfinite(s.run_delay)) {
 		format_percent(s.run_delay, share);
-		strbuf_printf(&text, "%s waited %s of the time for a CPU",
-			      s.several ? "the query's threads each" : "the query", share);
+		if (s.several && v->data->cpus)
+			strbuf_printf(&text,
+				      "the query's threads each waited %s of the time for one of "
+				      "the %u CPUs",
+				      share, v->data->cpus);
+		else
+			strbuf_printf(&text, "%s waited %s of the time for a CPU",
+				      s.several ? "the query's threads each" : "the query", share);
 	}
 	if (isfinite(s.steal)) {
 		format_percent(s.steal, share);
@@ -221,6 +276,18 @@ static void put_surroundings(const struct query_view *v, const struct query_rows
 			      text.length ? ", " : "", s.lost, s.lost == 1 ? "" : "s",
 			      v->options->form == TTP_ADAPTED ? "dropped for that"
 							      : "without a device time");
+	int64_t workers = INT64_MAX, planned = 0;
+	size_t i = 0;
+	array_each(at, &v->data->at)
+		array_each(x, &at->executions)
+			if (!v->result->fired[i++] && x->workers >= 0 &&
+			    x->workers < x->workers_planned && x->workers < workers) {
+				workers = x->workers;
+				planned = x->workers_planned;
+			}
+	if (planned)
+		strbuf_printf(&text, "%sonly %lld of %lld planned workers ran",
+			      text.length ? ", " : "", (long long)workers, (long long)planned);
 	strbuf_putc(&text, '.');
 	if (text.length > 1)
 		put_query_text("Meanwhile: ", strbuf_text(&text), style, out);
@@ -277,6 +344,7 @@ void put_query_findings(const struct query_view *v, const struct query_rows *row
 		strbuf_puts(out, "No sanity check fired.\n");
 	table_free(fired);
 	put_missing(v, style, out);
+	put_not_evaluated(v, style, out);
 	put_post(v, style, out);
 	put_monotonicity(v, rows, style, out);
 	put_reading(v, rows, style, out);

@@ -1,12 +1,16 @@
 /* Where the time of a query went: its executions' ledgers, by what a DBA would do about it. */
 #include <math.h>
+#include <string.h>
 
 #include "report/query/rows.h"
 #include "report/time/ledger.h"
+#include "report/time/shares.h"
 
 #define MOST_NAMES 3
 #define NAME_SMALL 0.02 /* of a group: a name with less is not worth a word */
+#define MOST_OTHERS 5
 #define WORTH_SAYING 0.01
+#define WORTH_A_ROW 0.0001
 
 struct group {
 	const char *title; /* of its row */
@@ -25,7 +29,7 @@ static const struct group groups[] = {
 	{ "locks", "waited for locks", CAUSE(FUTEX) | CAUSE(LOCK) },
 	{ "client, sockets", "waited for its client or another process",
 	  CAUSE(SOCKET) | CAUSE(PIPE) | CAUSE(POLL) },
-	{ "preempted", "was kept off the CPU by others", CAUSE(QUEUED) | CAUSE(THROTTLED) },
+	{ "waiting for a CPU", "waited for a CPU", CAUSE(QUEUED) | CAUSE(THROTTLED) },
 	{ "CPU waking up", "waited for an idle CPU to wake up", CAUSE(WAKING) },
 	{ "interrupts", "was interrupted", CAUSE(IRQ) | CAUSE(SOFTIRQ) | CAUSE(NMI) },
 	{ "steal", "was stolen by the hypervisor", CAUSE(STEAL) },
@@ -42,7 +46,8 @@ static uint64_t sum_of(const uint64_t ns[LEDGER_CAUSES], uint32_t causes)
 	return sum;
 }
 
-/* Who stood behind it: the biggest names of its causes. */
+/* Who stood behind it: the biggest names of its causes, and how long in the mean. These are parts
+ * of the threads' time, whatever of it shows in the elapsed one. */
 static void put_names(const struct ledger_sums *s, uint32_t causes, struct strbuf *out)
 {
 	uint64_t all = sum_of(s->subject.ns, causes);
@@ -59,10 +64,11 @@ static void put_names(const struct ledger_sums *s, uint32_t causes, struct strbu
 		}
 		if (!best || (double)best->ns < NAME_SMALL * (double)all)
 			return;
-		char share[WORDS];
-		format_percent((double)best->ns / (double)all, share);
-		strbuf_printf(out, "%s%s%s %s", n ? ", " : "", best->name,
-			      best->cause == LEDGER_SOFTIRQ ? " (soft)" : "", share);
+		char time[WORDS];
+		format_duration((double)best->ns / (double)s->n, 2, TIME_UNIT_AUTO, time);
+		strbuf_printf(out, "%s%s%s %s", n ? ", " : "",
+			      strcmp(best->name, "itself") ? best->name : "its own threads",
+			      best->cause == LEDGER_SOFTIRQ ? " (soft)" : "", time);
 		said[n] = best;
 	}
 }
@@ -84,14 +90,15 @@ static struct table *groups_table(const struct ledger_sums *s)
 		{ "time", "Elapsed", COLUMN_DURATION, .digits = 3 },
 		{ "share", "Share", COLUMN_PERCENT },
 		{ "threads", "Threads", COLUMN_DURATION, .digits = 3, .if_any = true },
-		{ "mostly", "By", COLUMN_TEXT },
+		{ "mostly", "By", COLUMN_TEXT, .least = 8 },
 	};
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < GROUPS; i++) {
 		uint64_t wall = sum_of(s->wall_ns, groups[i].causes);
 		uint64_t threads = sum_of(s->subject.ns, groups[i].causes);
 		struct strbuf mostly = { 0 };
-		if (!wall && !threads)
+		if ((double)(wall > threads ? wall : threads) <
+		    WORTH_A_ROW * (double)s->wall_total_ns)
 			continue;
 		put_names(s, groups[i].causes, &mostly);
 		add_row(t, s, groups[i].title, (double)wall, (double)threads, strbuf_text(&mostly));
@@ -146,6 +153,46 @@ static void put_sentence(const struct ledger_sums *s, const struct query_style *
 	put_query_text("", strbuf_text(&text), style, out);
 }
 
+/* What the column of elapsed time does not show: a thread that waits while another one runs. */
+static void put_threads(const struct ledger_sums *s, const struct query_style *style,
+			struct strbuf *out)
+{
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
+	char time[WORDS], own[WORDS];
+	uint64_t itself = 0;
+	uint64_t waited = sum_of(s->subject.ns, CAUSE(QUEUED) | CAUSE(THROTTLED) | CAUSE(WAKING));
+	array_each(x, &s->list)
+		if (x->kind == SUM_ENTRY && x->cause == LEDGER_QUEUED && !strcmp(x->name, "itself"))
+			itself += x->ns;
+	strbuf_puts(&text, "Elapsed: when any of its threads ran, or else what all of them waited "
+			   "for. Threads: summed over them, as are the names.");
+	if ((double)waited >= WORTH_SAYING * (double)s->wall_total_ns) {
+		format_ns((double)waited / (double)s->n, time);
+		format_ns((double)itself / (double)s->n, own);
+		strbuf_printf(&text,
+			      " In sum they waited %s for a CPU, %s of that for one another.", time,
+			      own);
+	}
+	put_query_text("", strbuf_text(&text), style, out);
+}
+
+void put_query_others(const struct run_view *view, struct strbuf *out)
+{
+	struct shares shares;
+	size_t said = 0;
+	shares_of(view, &shares);
+	array_each(s, &shares.list) {
+		char time[WORDS];
+		if (s->role != ROLE_DAEMON || !s->exec_seen || said == MOST_OTHERS ||
+		    (double)s->exec_ns < WORTH_SAYING * (double)shares.window_ns)
+			continue;
+		FREED char *name = display_copy(s->name);
+		format_ns((double)s->exec_ns / (double)shares.executions, time);
+		strbuf_printf(out, "%s%s %s", said++ ? ", " : "", name, time);
+	}
+	shares_release(&shares);
+}
+
 void query_ledger_text(const struct execution *const *executions, size_t count,
 		       const struct query_style *given, struct strbuf *out)
 {
@@ -154,16 +201,15 @@ void query_ledger_text(const struct execution *const *executions, size_t count,
 	SCOPED(strbuf_release) struct strbuf note = { 0 };
 	size_t from = out->length;
 	ledger_sums_of_executions(executions, count, &s);
+	/* the threads themselves are not loaded, but what they add up to is */
+	s.threads |= (double)ledger_account_sum(&s.subject) >
+		     (1 + WORTH_SAYING) * (double)s.wall_total_ns;
 	if (s.n && s.wall_total_ns) {
 		put_sentence(&s, &style, out);
 		strbuf_putc(out, '\n');
 		table_put(groups_table(&s), &style.style, out);
 		if (s.threads)
-			put_query_text("",
-				       "Elapsed: when any of its threads ran, or else what all of "
-				       "them waited for. Threads: summed over them, as are the "
-				       "shares of names.",
-				       &style, out);
+			put_threads(&s, &style, out);
 		put_ledger_note(&s, false, &note);
 		if (note.length)
 			put_query_text("Note: ", strbuf_text(&note), &style, out);

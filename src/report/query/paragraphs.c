@@ -56,7 +56,7 @@ static void put_adapted(struct strbuf *out)
 {
 	const char *last = NULL;
 	for (enum ttp_check c = 0; c < TTP_CHECKS; c++) {
-		if (!ttp_form_note(c) || c == TTP_LOST)
+		if (!ttp_form_note(c) || c == TTP_LOST || c == TTP_WORKERS)
 			continue;
 		if (last)
 			strbuf_printf(out, "%s%s", out->length ? ", " : "", last);
@@ -227,6 +227,10 @@ void query_items(const struct query_view *v, struct query_item out[QUERY_ITEMS])
 		strbuf_printf(&text[2], "%sLinux %s", os ? ", " : "", kernel);
 	strbuf_printf(&text[3], "%u", query_planned(v->data));
 	put_missing(v, &missing);
+	if (missing.length)
+		strbuf_printf(&text[3], "; %s", strbuf_text(&missing));
+	strbuf_clear(&missing);
+	put_query_writes(v->data, &missing);
 	if (missing.length)
 		strbuf_printf(&text[3], "; %s", strbuf_text(&missing));
 	strbuf_release(&missing);

@@ -9,6 +9,7 @@
 #include "record/machine.h"
 #include "record/query.h"
 #include "report/core/table.h"
+#include "report/time/report.h"
 
 /* A stored run and the protocol's result, borrowed. */
 struct query_view {
@@ -17,6 +18,8 @@ struct query_view {
 	const struct query_run *data;
 	const struct ttp_options *options;
 	const struct ttp_result *result;
+	/* Who used the CPUs meanwhile, as put_query_others() says it; may be NULL. */
+	const char *others;
 };
 
 struct query_style {
@@ -47,6 +50,10 @@ void query_compare_text(const struct query_view *base, const struct query_view *
 			struct strbuf *out);
 void query_compare_json(const struct query_view *base, const struct query_view *other,
 			const struct ttp_comparison *c, struct strbuf *out);
+
+/* "autovacuum 62 ms, dpkg 3.0 ms": what used most CPU time beside the query and tare, in the mean
+ * of these executions. Nothing is appended if it was not seen, or is below 1 % of the time. */
+void put_query_others(const struct run_view *view, struct strbuf *out);
 
 /* A short paragraph and a table of where the time of a Q@C's executions went: their mean ledger. */
 void query_ledger_text(const struct execution *const *executions, size_t count,

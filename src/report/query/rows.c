@@ -176,6 +176,54 @@ uint32_t query_planned(const struct query_run *r)
 	return most;
 }
 
+#define GROWN 1.02 /* tables that are larger by this count as grown */
+
+/* The Q@C whose tables grew most from its first execution to its last, and by how much. */
+static double most_grown(const struct query_run *r, const struct query_at **which)
+{
+	double most = 1;
+	array_each(at, &r->at) {
+		size_t count = at->executions.count;
+		if (!count || !at->executions.items[0].table_bytes)
+			continue;
+		double grown = (double)at->executions.items[count - 1].table_bytes /
+			       (double)at->executions.items[0].table_bytes;
+		if (grown > most) {
+			most = grown;
+			*which = at;
+		}
+	}
+	return most;
+}
+
+void put_query_writes(const struct query_run *r, struct strbuf *out)
+{
+	size_t ended[QUERY_TRANSACTIONS + 1] = { 0 };
+	array_each(at, &r->at)
+		array_each(x, &at->executions)
+			ended[x->transaction]++;
+	if (ended[QUERY_ROLLED_BACK])
+		strbuf_puts(out, "each execution was rolled back; no commit is in the times");
+	if (ended[QUERY_COMMITTED])
+		strbuf_printf(out, "%severy execution was committed; its commit is in its time",
+			      out->length ? "; " : "");
+	const struct query_at *which = NULL;
+	if (most_grown(r, &which) < GROWN)
+		return;
+	char from[WORDS], to[WORDS], place[2 * WORDS];
+	text_bytes((double)which->executions.items[0].table_bytes, from, sizeof from);
+	text_bytes((double)which->executions.items[which->executions.count - 1].table_bytes, to,
+		   sizeof to);
+	query_place(r, which->query, which->cardinality, place);
+	strbuf_printf(out,
+		      "; the tables of %s grew from %s to %s meanwhile, so that later executions "
+		      "met larger ones%s",
+		      place, from, to,
+		      ended[QUERY_ROLLED_BACK] ? " (what is rolled back takes room until it is "
+						 "vacuumed)"
+					       : "");
+}
+
 uint64_t query_missing(const struct query_run *r)
 {
 	uint64_t missing = 0;

@@ -55,6 +55,17 @@ void query_place(const struct query_run *r, uint32_t query, uint64_t cardinality
 void format_span(double ns, char out[WORDS]);
 /* "12 of 120 Q@Cs (10 %)" */
 void format_part(uint64_t n, uint64_t of, const char *what, char out[WORDS]);
+/* A setting of a server; NULL: there it has none. */
+struct query_setting {
+	char *name, *base, *other;
+};
+typedef ARRAY(struct query_setting) query_settings;
+/* Of two runs of one DBMS, with their values as text. */
+void query_settings_that_differ(const struct query_run *base, const struct query_run *other,
+				query_settings *into);
+/* Of one, as `base`; only those that decide most, unless all are wanted. */
+void query_settings_of(const struct query_run *r, bool all, query_settings *into);
+void query_settings_release(query_settings *list);
 /* "PostgreSQL 15.8" */
 void query_server(const struct query_run *r, char out[WORDS]);
 /* The names of the checks in bits, separated by `between`. */
@@ -84,6 +95,8 @@ void put_more(size_t count, size_t most, const char *what, const struct query_st
 uint32_t query_planned(const struct query_run *r);
 /* How many executions the Q@Cs that were begun still lack. */
 uint64_t query_missing(const struct query_run *r);
+/* What became of what executions wrote, if they might write: a sentence without its period. */
+void put_query_writes(const struct query_run *r, struct strbuf *out);
 
 /* How many of the Q@Cs with known bytes read as much as their tables have (within 3 %), less, or
  * more, and how many read less than 1 % of that. */

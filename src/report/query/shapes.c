@@ -188,7 +188,9 @@ static const struct field relation_fields[] = {
 	X(p, "p", FIELD_REAL, NULL, .more = "\"minimum\": 0, \"maximum\": 1"),
 	X(observed, "observed", FIELD_ENUM, NULL, .limit = TTP_LEVELS, .names = ttp_level_names,
 	  .flags = FIELD_GIVEN, .bits = offsetof(struct query_relation, known)),
-	X(off, "off", FIELD_KNOWN, "Levels from what was predicted.", .more = "\"maximum\": 2"),
+	X(off, "off", FIELD_KNOWN,
+	  "Levels from what was predicted, which is always positive; 2: or more.",
+	  .more = "\"maximum\": 2"),
 	{ 0 },
 };
 const struct shape query_relation_shape = { "query_relation", NULL, relation_fields };
@@ -227,7 +229,9 @@ static const struct field query_fields[] = {
 	X(relative_error, "relative_error", FIELD_REAL,
 	  "Of the headline: mean of sigma / mean over the Q@Cs kept.", .more = "\"minimum\": 0"),
 	{ "checks.experiment", FIELD_LIST, .shape = &query_wide_check_shape, .flags = FIELD_BY_HAND,
-	  .meaning = "Step 1: how often each fired, of how often it was asked." },
+	  .meaning =
+		  "Step 1: how often each fired, of how often it was evaluated; 0: what it rests "
+		  "on was not measured." },
 	{ "checks.execution", FIELD_LIST, .shape = &query_check_shape, .flags = FIELD_BY_HAND },
 	{ "checks.at", FIELD_LIST, .shape = &query_at_check_shape, .flags = FIELD_BY_HAND },
 	{ "checks.missing", FIELD_LIST, .item = FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
@@ -277,6 +281,20 @@ static const struct field side_fields[] = {
 const struct shape query_side_shape = { "query_side", NULL, side_fields };
 
 #undef X
+#define X(member, ...) FACT(struct ttp_ratio, member, __VA_ARGS__)
+static const struct field ratio_fields[] = {
+	X(base_ns, "base_ns", FIELD_REAL, "Median."),
+	X(other_ns, "other_ns", FIELD_REAL, NULL),
+	X(ratio, "ratio", FIELD_REAL, "Other / base.", .more = "\"minimum\": 0"),
+	X(low, "ratio_low", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	X(high, "ratio_high", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	X(p, "p", FIELD_REAL, "Mann-Whitney, corrected by Holm.",
+	  .more = "\"minimum\": 0, \"maximum\": 1"),
+	{ 0 },
+};
+const struct shape query_ratio_shape = { "query_ratio", NULL, ratio_fields };
+
+#undef X
 #define X(member, ...) FACT(struct query_pair, member, __VA_ARGS__)
 static const struct field pair_fields[] = {
 	X(pair.query, "query", FIELD_U32, "The base's number, or where it has none, the other's.",
@@ -285,24 +303,34 @@ static const struct field pair_fields[] = {
 	X(pair.cardinality, "cardinality", FIELD_U64, NULL, .flags = FIELD_ZERO_ABSENT,
 	  .more = "\"minimum\": 1"),
 	X(pair.change, "change", FIELD_ENUM,
-	  "slower and faster: the other, significantly. only_: it is there, or was kept, in one "
-	  "of them alone.",
+	  "slower and faster: the other, significantly, by the time of `by`. only_: it is there, "
+	  "or was kept, in one of them alone.",
 	  .limit = TTP_ONLY_OTHER + 1, .names = query_change_names),
+	X(pair.by, "by", FIELD_ENUM,
+	  "Which time decided: that of the comparison, unless none was asked for and elapsed time "
+	  "changed the other way.",
+	  .limit = TTP_TIMES, .names = ttp_time_names),
 	X(pair.same_plan, "same_plan", FIELD_BOOL,
 	  "Or that is not known, or they are of two DBMSs."),
 	X(base_plan, "base_plan", FIELD_HASH, NULL),
 	X(other_plan, "other_plan", FIELD_HASH, NULL),
 	{ "plan_change", FIELD_TEXT, .flags = FIELD_MAYBE, .meaning = "In words." },
-	X(pair.base_ns, "base_ns", FIELD_REAL, "Median."),
-	X(pair.other_ns, "other_ns", FIELD_REAL, NULL),
-	X(pair.ratio, "ratio", FIELD_REAL, "Other / base.", .more = "\"minimum\": 0"),
-	X(pair.low, "ratio_low", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
-	X(pair.high, "ratio_high", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
-	X(pair.p, "p", FIELD_REAL, "Mann-Whitney, corrected by Holm.",
-	  .more = "\"minimum\": 0, \"maximum\": 1"),
+	X(pair.time, "", FIELD_SPLICE, NULL, .shape = &query_ratio_shape),
+	X(pair.elapsed, "elapsed", FIELD_OBJECT, "The same of elapsed time.",
+	  .shape = &query_ratio_shape),
 	{ 0 },
 };
 const struct shape query_pair_shape = { "query_pair", NULL, pair_fields };
+
+#undef X
+#define X(member, ...) FACT(struct query_setting, member, __VA_ARGS__)
+static const struct field setting_fields[] = {
+	X(name, "name", FIELD_TEXT, NULL, .flags = FIELD_ALWAYS),
+	X(base, "base", FIELD_TEXT, "null: it has none."),
+	X(other, "other", FIELD_TEXT, NULL),
+	{ 0 },
+};
+const struct shape query_setting_shape = { "query_setting", NULL, setting_fields };
 
 #undef X
 #define X(member, ...) FACT(struct query_compared, member, __VA_ARGS__)
@@ -312,16 +340,24 @@ static const struct field query_compare_fields[] = {
 	  .more = "\"const\": 1"),
 	X(base, "base", FIELD_OBJECT, NULL, .shape = &query_side_shape),
 	X(other, "other", FIELD_OBJECT, NULL, .shape = &query_side_shape),
-	X(c.time, "time", FIELD_ENUM, "What is compared: the best that both have.",
+	X(c.time, "time", FIELD_ENUM, "What is compared: as asked for, or the best that both have.",
 	  .limit = TTP_TIMES, .names = ttp_time_names),
 	X(c.compared, "compared", FIELD_U64, "Q@Cs kept in both."),
 	X(c.plan_changes, "plan_changes", FIELD_U64, NULL),
 	X(c.slower, "slower", FIELD_U64, NULL),
 	X(c.faster, "faster", FIELD_U64, NULL),
+	X(c.contrary, "contrary", FIELD_U64,
+	  "Of slower and faster, those decided by elapsed time, as `time` says the opposite."),
 	X(c.ratio, "ratio", FIELD_REAL, "Other / base: geometric mean over the Q@Cs compared.",
 	  .more = "\"minimum\": 0"),
 	X(c.ratio_low, "ratio_low", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
 	X(c.ratio_high, "ratio_high", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	X(c.elapsed_ratio, "elapsed_ratio", FIELD_REAL, "The same of elapsed time.",
+	  .more = "\"minimum\": 0"),
+	X(c.elapsed_low, "elapsed_low", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	X(c.elapsed_high, "elapsed_high", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
+	{ "settings", FIELD_LIST, .shape = &query_setting_shape, .flags = FIELD_BY_HAND,
+	  .meaning = "Of the servers, those that differ." },
 	{ "pairs", FIELD_LIST, .shape = &query_pair_shape, .flags = FIELD_BY_HAND },
 	{ 0 },
 };

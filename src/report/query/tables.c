@@ -113,7 +113,10 @@ static void add_check(struct table *t, bool all, const char *scope, const char *
 	table_add_text(t, name);
 	table_add_count(t, (int64_t)c->fired);
 	table_add_count(t, (int64_t)c->of);
-	table_add_number(t, c->of ? (double)c->fired / (double)c->of : 0);
+	if (c->of)
+		table_add_number(t, (double)c->fired / (double)c->of);
+	else
+		table_add_shown(t, NAN, "not evaluated");
 }
 
 struct table *query_checks_table(const struct query_view *v, enum query_checks which)
@@ -122,7 +125,7 @@ struct table *query_checks_table(const struct query_view *v, enum query_checks w
 		{ "scope", "Of", COLUMN_TEXT },
 		{ "check", "Sanity check", COLUMN_TEXT },
 		{ "fired", "Fired", COLUMN_COUNT, .thousands = true },
-		{ "of", "Asked", COLUMN_COUNT, .thousands = true },
+		{ "of", "Evaluated", COLUMN_COUNT, .thousands = true },
 		{ "share", "Share", COLUMN_PERCENT },
 	};
 	const struct ttp_result *r = v->result;
@@ -196,7 +199,12 @@ struct table *query_model_table(const struct query_relation model[TTP_RELATIONS]
 		table_add_text(t, ttp_level_names[m->predicted]);
 		table_add_number(t, fabs(m->r) < 0.005 ? 0 : m->r);
 		table_add_text(t, p + 2); /* its title says what it is */
-		table_add_text(t, m->known ? ttp_level_names[m->observed] : "-");
+		char observed[WORDS] = "-";
+		if (m->known)
+			snprintf(observed, sizeof observed, "%s%s",
+				 m->r < 0 && m->observed != TTP_LOW ? "-" : "",
+				 ttp_level_names[m->observed]);
+		table_add_text(t, observed);
 		table_add_text(t, m->known ? matches[m->off] : "-");
 		table_add_number(t, m->papers_r);
 	}
@@ -208,9 +216,12 @@ void put_model_summary(const struct query_relation model[TTP_RELATIONS], struct 
 	int counts[4] = { 0 };
 	for (size_t i = 0; i < TTP_RELATIONS; i++)
 		counts[model[i].known ? model[i].off : 3]++;
-	strbuf_printf(out, "%d of %d correlations are as predicted, %d one level off, %d two",
+	strbuf_printf(out,
+		      "%d of %d correlations are as predicted, %d one level off, %d two or more",
 		      counts[0], TTP_RELATIONS, counts[1], counts[2]);
 	if (counts[3])
-		strbuf_printf(out, "; %d cannot be told, as a measure does not vary", counts[3]);
+		strbuf_printf(out,
+			      "; %d cannot be told, as a measure does not vary or was not seen",
+			      counts[3]);
 	strbuf_putc(out, '.');
 }

@@ -88,6 +88,22 @@ static void put_shape(const struct query_view *v, const struct query_style *styl
 	put_query_fact("Executions", strbuf_text(&text), style, out);
 }
 
+/* Whose settings they are: the user's, or the experiment's. */
+static void put_settings(const struct query_view *v, const struct query_style *style,
+			 struct strbuf *out)
+{
+	SCOPED(query_settings_release) query_settings shown = { 0 }, all = { 0 };
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
+	query_settings_of(v->data, style->checks, &shown);
+	query_settings_of(v->data, true, &all);
+	array_each(s, &shown)
+		strbuf_printf(&text, "%s%s %s", text.length ? ", " : "", s->name, s->base);
+	if (shown.count < all.count)
+		strbuf_printf(&text, "%s%zu more by --checks", text.length ? "; " : "",
+			      all.count - shown.count);
+	put_own_words("Settings", strbuf_text(&text), style, out);
+}
+
 static void put_kept(const struct query_view *v, const struct query_rows *rows,
 		     const struct query_style *style, struct strbuf *out)
 {
@@ -105,6 +121,73 @@ static void put_kept(const struct query_view *v, const struct query_rows *rows,
 		strbuf_printf(&text, ", relative error %s", error);
 	}
 	put_query_fact("Time", strbuf_text(&text), style, out);
+}
+
+/* ---- nothing was kept ---- */
+
+/* What a check means to somebody who wants a time, and what to do about it. */
+struct obstacle {
+	const char *why, *next;
+};
+#define QUIETER "Try again on a quieter machine, or: tare quiet -- tare query ..."
+#define AS_ROOT "Try again as root, which sees more; tare query report --checks has the details."
+static const struct obstacle obstacles[TTP_CHECKS] = {
+	[TTP_EPHEMERAL] = { "processes came and went unseen", AS_ROOT },
+	[TTP_DBMS_TIME] = { "other processes used more CPU time than the database", QUIETER },
+	[TTP_IOWAIT] = { "others kept the disk busy", QUIETER },
+	[TTP_SWITCHES] = { "it was interrupted unusually often", QUIETER },
+	[TTP_AMBIGUOUS] = { "another process of the server used more CPU time than the query",
+			    "Try again when the server is idle." },
+	[TTP_NO_QUERY_PROCESS] = { "the process that evaluates the query was not seen", AS_ROOT },
+	[TTP_TIMED_OUT] = { "it was cancelled at the time limit", "--limit sets another one." },
+	[TTP_LOST] = { "the collector lost events", QUIETER },
+};
+static const struct obstacle drops[TTP_DROPS] = {
+	[TTP_DROP_VARIATION] = { "its CPU time varied by more than 20 %", QUIETER },
+	[TTP_DROP_RESULT_CACHE] = { "all but the first seem to come from a cache of results",
+				    "Turn that cache off." },
+	[TTP_DROP_QUERY_PROCESS] = { "not the same process evaluated it each time",
+				     "Connect to the server itself, not to a pool." },
+	[TTP_DROP_SHORT] = { "it is too short to be measured", "Measure a longer one." },
+	[TTP_DROP_FEW] = { "fewer than 6 executions are left", "-r 10 executes more." },
+};
+
+/* The first thing to say of a run that has no time to trust: why, and the next step. */
+static void put_nothing_kept(const struct query_view *v, const struct query_style *style,
+			     struct strbuf *out)
+{
+	const struct ttp_result *r = v->result;
+	SCOPED(strbuf_release) struct strbuf text = { 0 };
+	int most = 0, drop = TTP_DROP_FEW;
+	double low = INFINITY, high = 0;
+	for (int i = 1; i < TTP_CHECKS; i++)
+		most = r->checks[i].fired >= r->checks[most].fired ? i : most;
+	for (int i = 1; i < TTP_DROPS; i++)
+		drop = r->dropped[i] > r->dropped[drop] ? i : drop;
+	array_each(at, &v->data->at)
+		array_each(x, &at->executions) {
+			low = fmin(low, (double)x->measured_ns);
+			high = fmax(high, (double)x->measured_ns);
+		}
+	bool by_check = drop == TTP_DROP_FEW && r->checks[most].fired;
+	struct obstacle o = by_check ? obstacles[most] : drops[drop];
+	strbuf_printf(&text, "%zu of %zu executions were disturbed",
+		      r->executions - r->executions_kept, r->executions);
+	if (!by_check && r->executions == r->executions_kept)
+		strbuf_clear(&text);
+	if (o.why)
+		strbuf_printf(&text, "%s%s", text.length ? ": " : "", o.why);
+	else if (by_check)
+		strbuf_printf(&text, " (check: %s)", ttp_check_names[most]);
+	if (v->others && *v->others)
+		strbuf_printf(&text, ". CPU time that others used meanwhile, in the mean: %s",
+			      v->others);
+	char fastest[WORDS], slowest[WORDS];
+	format_ns(low, fastest);
+	format_ns(high, slowest);
+	strbuf_printf(&text, ". Raw: %s %s %s. %s", fastest, style->style.ascii ? "to" : "…",
+		      slowest, o.next ? o.next : QUIETER);
+	put_query_text("No trustworthy time: ", strbuf_text(&text), style, out);
 }
 
 /* ---- times ---- */
@@ -261,6 +344,8 @@ void query_text(const struct query_view *v, const struct query_style *given, str
 	size_t from = out->length;
 	query_rows_of(v, &rows);
 	put_title(v, &style, out);
+	if (v->result->executions && !v->result->at_kept)
+		put_nothing_kept(v, &style, out);
 	put_own_words("Tags", v->run ? v->run->tags : NULL, &style, out);
 	if (v->machine && v->machine->facts.count) {
 		struct query_item items[QUERY_ITEMS];
@@ -271,6 +356,10 @@ void query_text(const struct query_view *v, const struct query_style *given, str
 		strbuf_clear(&text);
 	}
 	put_shape(v, &style, out);
+	put_settings(v, &style, out);
+	put_query_writes(v->data, &text);
+	put_own_words("Writes", strbuf_text(&text), &style, out);
+	strbuf_clear(&text);
 	put_own_words("Not seen", v->run ? v->run->not_seen : NULL, &style, out);
 	if (v->result->executions) {
 		put_kept(v, &rows, &style, out);

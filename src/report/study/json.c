@@ -65,6 +65,7 @@ json_t *daemons_document(const struct study *s, const struct machine *machine)
 			set(json_object_get(o, "runs"), study_length_names[k],
 			    seen_json(&s->runs[k], &d->seen[k]));
 		set(o, "long_running", json_boolean(daemon_is_long_running(d)));
+		set(o, "undecided", json_boolean(study_is_undecided(s, d)));
 		json_append(root, "daemons", o);
 	}
 	set(root, "machine", json_machine(machine));

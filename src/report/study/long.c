@@ -99,7 +99,8 @@ static void add_daemon(struct table *t, const struct study *s, const struct stud
 		if (c)
 			format_cutoff(c, style->ascii, cutoff);
 		else if (!line)
-			snprintf(cutoff, sizeof cutoff, "none");
+			snprintf(cutoff, sizeof cutoff,
+				 study_is_undecided(s, d) ? "cannot tell" : "none");
 		table_add_text(t, period);
 		table_add_text(t, cutoff);
 		struct strbuf numbers = { 0 };
@@ -108,6 +109,26 @@ static void add_daemon(struct table *t, const struct study *s, const struct stud
 					   MOST_NUMBERS, &numbers);
 		table_add_text(t, strbuf_text(&numbers));
 		strbuf_release(&numbers);
+	}
+}
+
+/* Why a daemon has no cutoff although a run gives it one. */
+static void put_undecided(const struct study_daemon *d, const struct style *style,
+			  struct strbuf *out)
+{
+	for (enum study_length k = 0; k < STUDY_LENGTHS; k++) {
+		const struct study_seen *own = &d->seen[k], *other = &d->seen[!k];
+		char cutoff[WORDS], usual[WORDS];
+		if (!own->has_cutoff || own->cutoff_ns >= other->cluster_max_ns)
+			continue;
+		format_ns((double)own->cutoff_ns, cutoff);
+		format_ns((double)other->cluster_max_ns, usual);
+		put_wrapped(out, style, "", 2,
+			    "%s: cannot tell. The %s run gives a cutoff of %s, but it takes up to "
+			    "%s in usual samples of the %s run.",
+			    d->name, study_length_names[k], cutoff, usual,
+			    study_length_names[(enum study_length) !k]);
+		return;
 	}
 }
 
@@ -159,5 +180,8 @@ bool put_long_running(const struct study *s, const struct style *style, struct s
 		    lacks_long && !s->runs[STUDY_LONG].present
 			    ? " What holds for longer programs a long run would tell."
 			    : "");
+	array_each(d, &s->daemons)
+		if (study_is_undecided(s, d))
+			put_undecided(d, style, out);
 	return true;
 }

@@ -260,9 +260,10 @@ static void put_others(const struct study *s, const struct style *style, struct 
 	array_sort(&others, compare_others);
 	for (size_t i = 0; i < others.count && i < MOST_SEEN; i++) {
 		char time[WORDS];
+		bool usual = others.items[i].usual_ns > 0;
 		format_ns((double)others.items[i].usual_ns, time);
 		strbuf_printf(&text, "%s%s (%s%s)", i ? ", " : "", others.items[i].name,
-			      i ? "" : "at most ", time);
+			      i || !usual ? "" : "at most ", usual ? time : "made no sample slow");
 	}
 	if (others.count > MOST_SEEN)
 		strbuf_printf(&text, " and %zu more", others.count - MOST_SEEN);

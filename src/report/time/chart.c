@@ -23,7 +23,7 @@ static bool is_drawn(const struct run_view *v, size_t i)
 
 static enum emp_measure choose(const struct run_view *v, enum emp_measure asked)
 {
-	return asked == EMP_MEASURES ? v->result->headline : asked;
+	return asked == EMP_MEASURES ? v->result->shown : asked;
 }
 
 /* ---- samples over time ---- */

@@ -37,7 +37,8 @@ static char *name_of(const struct run_view *views, size_t count, size_t i)
 int chart_compare(struct chart *c, const struct run_view *views, size_t count,
 		  enum emp_measure measure, struct error *err)
 {
-	enum emp_measure m = measure == EMP_MEASURES ? several_measure(views, count) : measure;
+	enum emp_measure m = measure == EMP_MEASURES ? several_choice(views, count, NULL).measure
+						     : measure;
 	double most = 0;
 	size_t block = chart_block(c,
 				   "row\tmean_ns\tci_low_ns\tci_high_ns\tstddev_ns\tn\trun\tname",
@@ -142,7 +143,7 @@ static void add_shares(struct chart *c)
 
 int chart_sigma(struct chart *c, const struct run_view *views, size_t count, struct error *err)
 {
-	enum emp_measure pt = several_measure(views, count);
+	enum emp_measure pt = several_pt(views, count);
 	struct extent e = { .x_low = INFINITY, .y_low = INFINITY };
 	char title[WORDS];
 	snprintf(title, sizeof title, "%s, kept", measure_title(pt));

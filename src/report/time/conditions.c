@@ -42,23 +42,24 @@ void put_emp_version(const struct run_view *view, const struct style *style, str
 	if (version == EMP_V0)
 		return;
 	struct strbuf text = { 0 };
-	bool met = true;
+	enum emp_met met = EMP_MET;
 	char why[EMP_WHY], kernel[EMP_WHY] = "";
 	strbuf_puts(&text, emp_version_names[version]);
 	for (enum emp_version v = EMP_V1; v <= version && v <= EMP_V4; v++) {
-		bool holds = emp_condition(view->machine, v, why);
-		if (!holds)
-			strbuf_printf(&text, "%s %s is not met: %s", met ? ";" : ".",
-				      emp_version_names[v], why);
+		enum emp_met own = emp_condition(view->machine, view->run->started_at_ns, v, why);
+		if (own != EMP_MET)
+			strbuf_printf(&text, "%s %s %s: %s", met == EMP_MET ? ";" : ".",
+				      emp_version_names[v],
+				      own == EMP_NOT_MET ? "is not met" : "cannot be said", why);
 		else if (v == EMP_V4)
 			memcpy(kernel, why, sizeof kernel);
-		met = met && holds;
+		met = own > met ? own : met;
 	}
-	if (met)
+	if (met == EMP_MET)
 		strbuf_puts(&text, "; its conditions are met");
 	if (*kernel)
 		strbuf_printf(&text, ". %s", kernel);
-	put_labelled_text(out, style, "  EMP", met ? NULL : YELLOW, &text);
+	put_labelled_text(out, style, "  EMP", met == EMP_MET ? NULL : YELLOW, &text);
 }
 
 static void put_knobs(struct strbuf *text, const struct conditions *c, bool refused)

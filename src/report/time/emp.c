@@ -81,8 +81,11 @@ struct table *emp_versions_table(const struct emp_versions *versions, const stru
 		const struct emp_version_row *row = &versions->rows[v];
 		table_add_text(t, emp_version_names[v]);
 		table_add_text(t, emp_version_adds(v));
-		table_add_count(t, row->held);
-		table_add_text(t, row->held ? "yes" : "no");
+		if (!row->unsaid)
+			table_add_count(t, row->held);
+		else
+			table_add_absent(t);
+		table_add_text(t, row->unsaid ? "?" : row->held ? "yes" : "no");
 		table_add_text(t, *row->why ? row->why : NULL);
 		table_add_text(t, emp_measure_names[row->measure]);
 		table_add_count(t, (int64_t)row->n);
@@ -135,8 +138,13 @@ static void put_sizes(const emp_size_list *sizes, enum emp_measure measure,
 	else
 		put_wrapped(out, style, "", 0,
 			    "%zu samples are enough: σ and the share of outliers of the first %zu "
-			    "are near those of all %zu.",
+			    "are near those of all %zu, or differ by no more than chance.",
 			    enough, enough, whole);
+	double effective = enough ? sizes->items[0].value.error.effective : 0;
+	if (effective > 0 && effective < (double)sizes->items[0].value.n / 2)
+		put_wrapped(out, style, "", 0,
+			    "But the executions depend on each other: a few in a row may all be "
+			    "alike.");
 }
 
 void emp_text(const struct run_view *view, const struct emp_versions *versions,
@@ -154,6 +162,8 @@ void emp_text(const struct run_view *view, const struct emp_versions *versions,
 	if (measure != EMP_ET) {
 		strbuf_printf(&text, "Process is %s.", measure_title(measure));
 		put_paragraph(out, &p, strbuf_text(&text));
+	} else if (versions->by_measure) {
+		put_paragraph(out, &p, "Rule II judges elapsed time.");
 	}
 	strbuf_release(&text);
 	strbuf_putc(out, '\n');
@@ -165,9 +175,10 @@ void emp_text(const struct run_view *view, const struct emp_versions *versions,
 		snprintf(first, sizeof first, v == EMP_STEADY ? " %s " : " %s  ",
 			 emp_version_names[v]);
 		put_wrapped(out, &style, first, 5, "%s%s%s", emp_version_adds(v),
-			    !*row->why	? ""
-			    : row->held ? ". "
-					: ". Not met: ",
+			    !*row->why	  ? ""
+			    : row->unsaid ? ". Cannot be said: "
+			    : row->held	  ? ". "
+					  : ". Not met: ",
 			    row->why);
 	}
 	if (sizes) {
@@ -185,6 +196,10 @@ void emp_json(const struct run_view *view, const struct emp_versions *versions,
 	for (enum emp_version v = EMP_V0; v < versions->count; v++) {
 		json_t *o = json_shape(&version_shape, &versions->rows[v]);
 		json_object_set_new(o, "adds", json_string(emp_version_adds(v)));
+		json_object_set_new(o, "held",
+				    versions->rows[v].unsaid
+					    ? json_null()
+					    : json_boolean(versions->rows[v].held));
 		json_array_append_new(list, o);
 	}
 	json_object_set_new(root, "command", json_text(run_title(view->run)));

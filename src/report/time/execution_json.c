@@ -2,6 +2,7 @@
 
 #include "report/core/json.h"
 #include "report/core/shapes.h"
+#include "report/time/counters.h"
 
 #define MOST_PROCESSES 10 /* of each role: the rest used less */
 
@@ -24,6 +25,7 @@ json_t *execution_json(const struct execution *x, const struct emp_verdict *verd
 	array_each(p, &x->processes)
 		if (taken[p->role]++ < MOST_PROCESSES)
 			json_append(o, "processes", json_shape(&process_shape, p));
+	execution_counters_json(x, o);
 	json_object_set_new(o, "ledger", ledger_json(&x->ledger));
 	json_object_set_new(o, "verdict",
 			    verdict ? json_shape(&verdict_shape, verdict) : json_null());

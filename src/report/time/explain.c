@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "protocol/emp/counters.h"
 #include "report/core/format.h"
 #include "report/core/json.h"
 #include "report/core/shapes.h"
@@ -119,8 +120,12 @@ static void put_run(const struct run_view *view, const struct execution *x,
 	bool more = c->ns > 0;
 	double least = SMALL * fabs((double)c->ns), own = (double)(c->ns - c->unexplained_ns);
 	if (fabs((double)c->unexplained_ns) < least) {
+		SCOPED(strbuf_release) struct strbuf counted = { 0 };
 		strbuf_printf(out, "It ran for %s in its own code", more ? "longer" : "less time");
-		if (more && !put_slower_cpu(view, x, base, (double)c->ns, style, out))
+		emp_counters_explain(x, base, &counted);
+		if (counted.length)
+			strbuf_printf(out, "; %s", strbuf_text(&counted));
+		else if (more && !put_slower_cpu(view, x, base, (double)c->ns, style, out))
 			strbuf_puts(out, "; no cause outside it is known (cache, frequency, or its "
 					 "own work)");
 		return;

@@ -7,6 +7,7 @@
 #include "report/core/format.h"
 #include "report/core/json.h"
 #include "report/core/shapes.h"
+#include "report/time/counters.h"
 #include "report/time/execution_json.h"
 #include "report/time/several.h"
 
@@ -30,6 +31,7 @@ static json_t *tare_json(const struct run_view *view)
 		json_object_set_new(o, "grade", json_string(grade_names[r->headline - EMP_PT_NET]));
 	json_object_set_new(o, "machine", json_machine(view->machine));
 	json_object_set_new(o, "ledger", ledger_means_json(view));
+	counters_json(view, o);
 	return o;
 }
 
@@ -70,21 +72,26 @@ static json_int_t place(const struct run_view *views, size_t run)
 	return before;
 }
 
-static json_t *comparison_json(const struct run_view *views, size_t a, size_t b, enum emp_measure m)
+static json_t *comparison_json(const struct run_view *views, size_t a, size_t b,
+			       const struct emp_choice *by)
 {
 	struct emp_comparison c;
-	emp_compare(&views[a].result->kept[m], &views[b].result->kept[m], &c);
+	const struct emp_judged sides[] = { judged_view(&views[a], false),
+					    judged_view(&views[b], true) };
+	emp_compare_sides(sides, 2, by->measure, &c);
 	json_t *o = json_shape(&comparison_shape, &c);
 	json_object_set_new(o, "reference", json_integer(place(views, a)));
 	json_object_set_new(o, "result", json_integer(place(views, b)));
-	json_object_set_new(o, "measure", json_string(emp_measure_names[m]));
+	json_object_set_new(o, "measure", json_string(emp_measure_names[by->measure]));
+	json_object_set_new(o, "why", json_string(emp_why_names[by->why]));
 	return o;
 }
 
 void time_json(const struct run_view *views, size_t count, size_t wanted, struct strbuf *out)
 {
 	json_t *root = json_object(), *tare = json_shape(&tare_shape, views);
-	enum emp_measure m = several_measure(views, count);
+	struct emp_choice by = several_choice(views, count, NULL);
+	enum emp_measure m = by.measure;
 	size_t reference = reference_run(views, count, m, wanted);
 	json_object_set_new(root, "results", json_array());
 	for (size_t i = 0; i < count; i++) {
@@ -92,7 +99,7 @@ void time_json(const struct run_view *views, size_t count, size_t wanted, struct
 		json_append(measured ? root : tare, measured ? "results" : "failed_runs",
 			    result_json(&views[i]));
 		if (reference < count && i != reference && views[i].result->kept[m].n)
-			json_append(tare, "comparisons", comparison_json(views, reference, i, m));
+			json_append(tare, "comparisons", comparison_json(views, reference, i, &by));
 	}
 	json_object_set_new(root, "tare", tare);
 	put_json(root, 2, out);

@@ -43,19 +43,26 @@ void time_text_summary(const struct run_view *views, size_t count, size_t refere
 bool time_ledger(const struct run_view *view, size_t only, const struct style *style,
 		 struct strbuf *out);
 
+/* For `--counters`: poop's table of a run, with the difference from the first one. Returns false,
+ * and appends nothing, without counters. */
+bool time_counters(const struct run_view *view, const struct run_view *first,
+		   const struct style *style, struct strbuf *out);
+
 /* The exports below omit runs without a measured execution, which have no figures; JSON lists them
  * under tare.failed_runs. */
 /* A superset of hyperfine's export; docs/schema/time.schema.json. */
 void time_json(const struct run_view *views, size_t count, size_t reference, struct strbuf *out);
-/* hyperfine's columns (seconds, over all measured executions), then tare's (ns, over kept ones). */
-void time_csv(const struct run_view *views, size_t count, struct strbuf *out);
-/* hyperfine's table plus process time: TABLE_MARKDOWN, _ASCIIDOC, _ORGMODE or _TEXT. */
+/* hyperfine's columns (seconds, over all measured executions), then tare's (ns, over kept ones),
+ * and the ratio to the reference by what the runs are compared by. */
+void time_csv(const struct run_view *views, size_t count, size_t reference, struct strbuf *out);
+/* hyperfine's table plus process time, over kept executions: TABLE_MARKDOWN, _ASCIIDOC, _ORGMODE or
+ * _TEXT. */
 void time_markup(const struct run_view *views, size_t count, size_t reference,
 		 const struct style *style, enum table_format format, struct strbuf *out);
 
 /* One row per execution, for `tare export`. The caller renders and frees it. Times are as recorded;
  * et_less_shell_ns and pt_less_shell_ns are what the protocol summarises. If an execution has a
- * ledger, its wall view follows, one column per cause. */
+ * ledger, its wall view follows, one column per cause; counters follow, one column each. */
 struct table *time_executions(const struct run_view *views, size_t count);
 /* Like time_executions(), for people, one run in 80 columns: ET and PT (without the shell), peak
  * memory, forced switches, and why an execution was dropped. */

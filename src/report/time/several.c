@@ -5,33 +5,34 @@
 #include "base/array.h"
 #include "report/core/format.h"
 
-enum emp_measure several_measure(const struct run_view *views, size_t count)
+struct emp_judged judged_view(const struct run_view *view, bool other)
 {
-	for (enum emp_measure m = EMP_PT_NET; m <= EMP_PT_TICK; m++) {
-		size_t runs = 0, have = 0;
-		for (size_t i = 0; i < count; i++) {
-			const struct emp_result *r = views[i].result;
-			runs += r->kept[EMP_ET].n > 0;
-			have += r->present[m] && r->kept[m].n > 0;
-		}
-		if (runs && have == runs)
-			return m;
-	}
-	return EMP_ET;
+	return (struct emp_judged){ view->run, view->executions, view->result, other };
 }
 
-const char *measure_title(enum emp_measure m)
+/* The caller frees them. */
+static struct emp_judged *judged_views(const struct run_view *views, size_t count)
 {
-	static const char *const titles[EMP_MEASURES] = {
-		[EMP_ET] = "elapsed time",
-		[EMP_PT_NET] = "process time (net)",
-		[EMP_PT_EXEC] = "process time (exec)",
-		[EMP_PT_TICK] = "process time (tick)",
-		[EMP_USER] = "user time",
-		[EMP_SYSTEM] = "system time",
-		[EMP_PT_STEADY] = "process time (steady)",
-	};
-	return titles[m];
+	struct emp_judged *judged = xcalloc(count, sizeof *judged);
+	for (size_t i = 0; i < count; i++)
+		judged[i] = judged_view(&views[i], false);
+	return judged;
+}
+
+enum emp_measure several_pt(const struct run_view *views, size_t count)
+{
+	FREED struct emp_judged *judged = judged_views(views, count);
+	return emp_best_pt(judged, count);
+}
+
+struct emp_choice several_choice(const struct run_view *views, size_t count, struct strbuf *why)
+{
+	FREED struct emp_judged *judged = judged_views(views, count);
+	struct emp_choice choice;
+	emp_choose(judged, count, EMP_MEASURES, &choice);
+	if (why)
+		emp_choice_words(&choice, judged, why);
+	return choice;
 }
 
 const char *run_title(const struct run *run)

@@ -2,12 +2,19 @@
 #ifndef TARE_REPORT_TIME_SEVERAL_H
 #define TARE_REPORT_TIME_SEVERAL_H
 
+#include "protocol/emp/choice.h"
 #include "report/time/report.h"
 
-/* The measure to compare by: the best PT that every run with a kept execution has, or else ET. */
-enum emp_measure several_measure(const struct run_view *views, size_t count);
+struct emp_judged judged_view(const struct run_view *view, bool other);
+/* What they are compared by. why, unless NULL, gets the reason in words. */
+struct emp_choice several_choice(const struct run_view *views, size_t count, struct strbuf *why);
+/* The best PT that every run with a kept execution has, or else ET. */
+enum emp_measure several_pt(const struct run_view *views, size_t count);
 /* "process time (exec)", "elapsed time" */
-const char *measure_title(enum emp_measure m);
+static inline const char *measure_title(enum emp_measure m)
+{
+	return emp_measure_title(m);
+}
 /* The name of a run, or its command. */
 const char *run_title(const struct run *run);
 

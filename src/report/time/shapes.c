@@ -1,5 +1,6 @@
 /* What the documents of this folder are made of: docs/schema/ comes from it. */
 #include "report/core/shapes.h"
+#include "protocol/emp/counters.h"
 #include "report/time/emp.h"
 #include "report/time/execution_json.h"
 #include "report/time/explain.h"
@@ -104,8 +105,9 @@ const struct shape steady_shape = { "steady", NULL, steady_fields };
 #define MEASURE(m, name) X(kept[m], "measures." name, FIELD_OBJECT, NULL, .shape = &measure_shape)
 static const struct field protocol_fields[] = {
 	{ "name", FIELD_ENUM, .limit = 1, .names = name_names },
-	X(headline, "headline", FIELD_ENUM, "The measure the result is about.",
-	  .limit = EMP_PT_TICK + 1, .names = emp_measure_names),
+	X(shown, "headline", FIELD_ENUM,
+	  "The measure the result is about: a time asked for by --measure, et if the command sleeps or does I/O, or else the lead.",
+	  .limit = EMP_TIMES, .names = emp_measure_names),
 	X(user_share, "user_share", FIELD_REAL,
 	  "User time's share of user and system time, pooled over the executions that neither are warm-ups nor failed: the ticks it is sampled by are too few in one. `user` and `system` are the process time of the grade shown (`grade`) divided by it. null: not one tick was seen.",
 	  .more = "\"minimum\": 0, \"maximum\": 1"),
@@ -117,8 +119,8 @@ static const struct field protocol_fields[] = {
 	MEASURE(EMP_SYSTEM, "system"),
 	MEASURE(EMP_PT_STEADY, "pt_steady"),
 	X(lead, "lead", FIELD_ENUM,
-	  "What is shown first and what rule II judges by: pt_steady where that is shown to be better, or else the headline.",
-	  .limit = EMP_MEASURES, .names = emp_measure_names),
+	  "What rule II judges by: the time that --measure asked for, pt_steady where that is shown to be better, or else the best process time.",
+	  .limit = EMP_TIMES, .names = emp_measure_names),
 	X(steady, "steady", FIELD_OBJECT,
 	  "How PT(steady) was estimated; null: the CPUs' speed was not watched.",
 	  .shape = &steady_shape, .flags = FIELD_ZERO_ABSENT),
@@ -198,6 +200,38 @@ const struct shape mean_ledger_shape = { "mean_ledger", NULL, mean_ledger_fields
 #undef MEAN
 #undef X
 
+#define X(member, ...) FACT(struct emp_counter, member, __VA_ARGS__)
+#define FIGURE(member, name, meaning, ...) \
+	X(kept.member, name, FIELD_REAL, meaning, .flags = FIELD_ALWAYS, __VA_ARGS__)
+#define SPREAD(member, name, meaning)                                        \
+	X(kept.member, name, FIELD_REAL, meaning, .flags = FIELD_OF_SEVERAL, \
+	  .bits = offsetof(struct emp_counter, kept.n))
+static const struct field mean_counter_fields[] = {
+	X(name, "name", FIELD_TEXT, "As perf calls the event.", .flags = FIELD_ALWAYS),
+	X(kind, "kind", FIELD_ENUM,
+	  "count, or what is derived: instructions per_cycle, ghz (cycles by process time), clock (cycles by ref-cycles) or per_1000_instructions.",
+	  .limit = EMP_COUNTER_KINDS, .names = emp_counter_kind_names),
+	X(scaled, "scaled", FIELD_BOOL, "The CPU had too few counters for all of them at once."),
+	X(user_only, "user_only", FIELD_BOOL, "The kernel's part was not allowed to be counted."),
+	X(user, "user", FIELD_REAL, "Mean of the part in user mode; null: not counted apart."),
+	X(kernel, "kernel", FIELD_REAL, "Mean of the part in the kernel, likewise."),
+	X(kept.n, "n", FIELD_U64, "Kept executions.", .more = "\"minimum\": 1"),
+	FIGURE(mean, "mean", NULL),
+	SPREAD(stddev, "stddev", "null: of one value."),
+	FIGURE(median, "median", NULL),
+	FIGURE(min, "min", NULL),
+	FIGURE(max, "max", NULL),
+	SPREAD(ci_low, "ci_low", "95 % interval of the mean."),
+	SPREAD(ci_high, "ci_high", NULL),
+	X(outliers, "outliers", FIELD_U64,
+	  "Kept ones beyond 1.5 times the distance between the quartiles."),
+	{ 0 },
+};
+const struct shape mean_counter_shape = { "mean_counter", NULL, mean_counter_fields };
+#undef FIGURE
+#undef SPREAD
+#undef X
+
 static const struct field judged_fields[] = {
 	{ "", FIELD_SPLICE, .shape = &execution_shape },
 	{ "ledger", FIELD_OBJECT, .shape = &ledger_shape, .flags = FIELD_MAYBE,
@@ -234,6 +268,9 @@ static const struct field run_fields[] = {
 	X(result, "protocol", FIELD_OBJECT, NULL, .shape = &protocol_shape),
 	{ "ledger", FIELD_OBJECT, .shape = &mean_ledger_shape, .flags = FIELD_MAYBE,
 	  .meaning = "Means over the kept executions that have a ledger; null: none has." },
+	{ "counters", FIELD_LIST, .shape = &mean_counter_shape,
+	  .flags = FIELD_BY_HAND | FIELD_OPTIONAL,
+	  .meaning = "Over the kept executions; not there without counters." },
 	{ "executions", FIELD_LIST, .shape = &judged_shape, .flags = FIELD_BY_HAND },
 	{ 0 },
 };
@@ -244,11 +281,12 @@ const struct shape run_shape = { "run", NULL, run_fields };
 const struct field hyperfine_fields[] = {
 	X(command, "command", FIELD_TEXT, "The name given to the command, or the command.",
 	  .flags = FIELD_ALWAYS),
-	X(mean, "mean", FIELD_REAL, NULL),
+	X(mean, "mean", FIELD_REAL,
+	  "As in hyperfine: elapsed time in s over every measured execution, dropped ones included. The mean that tare shows is of the kept ones: tare.protocol.measures.et.mean_ns. stddev, median, min and max likewise."),
 	X(stddev, "stddev", FIELD_REAL, "null for fewer than two executions."),
 	X(median, "median", FIELD_REAL, NULL),
 	X(user, "user", FIELD_REAL,
-	  "Mean process time (exec) times the run's user_share; null where either is not known."),
+	  "Mean process time (of the run's grade, over every measured execution) times the run's user_share; null where either is not known."),
 	X(system, "system", FIELD_REAL, "The rest of that mean."),
 	X(min, "min", FIELD_REAL, NULL),
 	X(max, "max", FIELD_REAL, NULL),
@@ -307,8 +345,12 @@ const struct shape ratio_shape = { "ratio", NULL, ratio_fields };
 static const struct field comparison_fields[] = {
 	{ "reference", FIELD_U64, .flags = FIELD_BY_HAND, .meaning = "Index in results." },
 	{ "result", FIELD_U64, .flags = FIELD_BY_HAND, .meaning = "Index in results." },
-	{ "measure", FIELD_ENUM, .limit = EMP_PT_TICK + 1, .names = emp_measure_names,
-	  .flags = FIELD_BY_HAND },
+	{ "measure", FIELD_ENUM, .limit = EMP_MEASURES, .names = emp_measure_names,
+	  .flags = FIELD_BY_HAND, .meaning = "What they are compared by, of the kept executions." },
+	{ "why", FIELD_ENUM, .limit = EMP_WHY_RAN + 1, .names = emp_why_names,
+	  .flags = FIELD_BY_HAND,
+	  .meaning =
+		  "Why by this measure. asked: by --measure. no_process_time: not all have one. Elapsed time: waits: one sleeps or does I/O; off_cpu: one was off the CPU and nobody saw why; parallel: one used more CPUs at once than another. Process time: queued: others had the CPU of one; ran: they hardly did anything but run." },
 	{ "", FIELD_SPLICE, .shape = &ratio_shape },
 	{ 0 },
 };
@@ -340,11 +382,13 @@ static const struct field version_fields[] = {
 	X(version, "version", FIELD_ENUM, NULL, .limit = EMP_VERSIONS, .names = emp_version_names),
 	{ "adds", FIELD_TEXT, .flags = FIELD_BY_HAND | FIELD_ALWAYS,
 	  .meaning = "What it adds to the one before." },
-	X(held, "held", FIELD_BOOL,
-	  "Its conditions, and those of the versions before it, were met in this run."),
-	X(why, "why", FIELD_NAME, "What was not met, or how its own condition was.",
+	{ "held", FIELD_BOOL, .flags = FIELD_MAYBE,
+	  .meaning =
+		  "Its conditions, and those of the versions before it, were met in this run; null: it cannot be said." },
+	X(why, "why", FIELD_NAME,
+	  "What was not met or cannot be said, or how its own condition was met.",
 	  .flags = FIELD_ZERO_ABSENT),
-	X(measure, "measure", FIELD_ENUM, "What value is of.", .limit = EMP_MEASURES,
+	X(measure, "measure", FIELD_ENUM, "What value is of.", .limit = EMP_TIMES,
 	  .names = emp_measure_names),
 	X(n, "n", FIELD_U64, "Samples kept."),
 	X(dropped_cutoff, "dropped_cutoff", FIELD_U64, "Samples dropped by rule I."),
@@ -361,7 +405,11 @@ static const struct field size_fields[] = {
 	X(n, "n", FIELD_U64, "Samples looked at: the first n that are neither warm-ups nor failed.",
 	  .more = "\"minimum\": 1"),
 	X(recommended, "recommended", FIELD_BOOL,
-	  "The smallest n of at least 10 whose sigma and share of outliers are near those of the whole."),
+	  "The smallest n of at least 10 from which on sigma and the share of outliers are near those of the whole, or not shown to differ."),
+	X(sigma_low, "sigma_low_ns", FIELD_REAL,
+	  "If sigma is within these, it differs from that of the whole by no more than chance, at 99 %.",
+	  .more = "\"minimum\": 0"),
+	X(sigma_high, "sigma_high_ns", FIELD_REAL, NULL, .more = "\"minimum\": 0"),
 	X(dropped_cutoff, "dropped_cutoff", FIELD_U64, NULL),
 	X(dropped_outside, "dropped_outside", FIELD_U64, NULL),
 	X(value, "value", SUMMARY),

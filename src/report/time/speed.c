@@ -82,17 +82,15 @@ bool put_slower_cpu(const struct run_view *view, const struct execution *x,
 static void put_at_equal_speed(const struct run_view *a, const struct run_view *b,
 			       struct strbuf *out)
 {
-	const struct emp_result *x = a->result, *y = b->result;
+	const struct emp_judged judged[] = { { a->run, a->executions, a->result, false },
+					     { b->run, b->executions, b->result, true } };
 	struct emp_comparison c;
-	if (!x->present[EMP_PT_STEADY] || !y->present[EMP_PT_STEADY])
-		return;
-	emp_compare(&x->kept[EMP_PT_STEADY], &y->kept[EMP_PT_STEADY], &c);
-	emp_compare_steady(&x->steady, &y->steady, &c);
-	if (c.needed || !isfinite(c.ratio_low) || !isfinite(c.ratio_high))
+	if (!emp_compare_at_equal_speed(judged, 2, &c) || c.needed || !isfinite(c.ratio_low) ||
+	    !isfinite(c.ratio_high))
 		return;
 	strbuf_printf(out,
 		      "At equal speed the second would take %.3g times as long as the first "
-		      "[%.3g, %.3g], estimated by PT(steady). ",
+		      "[%.3g, %.3g], if a slower CPU slows both down alike (estimated). ",
 		      c.ratio, c.ratio_low, c.ratio_high);
 }
 

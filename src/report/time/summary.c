@@ -37,7 +37,8 @@ static void put_relation(const struct run_view *a, const struct run_view *b, enu
 {
 	struct emp_comparison c;
 	const struct summary *s_a = &a->result->kept[m], *s_b = &b->result->kept[m];
-	emp_compare(s_a, s_b, &c);
+	const struct emp_judged sides[] = { judged_view(a, false), judged_view(b, true) };
+	emp_compare_sides(sides, 2, m, &c);
 	/* turned so that it is never below 1: nobody reads "0.8 times faster" */
 	bool slower = c.ratio < 1 && c.ratio > 0; /* the reference is the slower one */
 	double ratio = slower ? 1 / c.ratio : c.ratio;
@@ -46,7 +47,7 @@ static void put_relation(const struct run_view *a, const struct run_view *b, enu
 	double sigma = slower ? ratio_sigma(s_b, s_a) : ratio_sigma(s_a, s_b);
 
 	struct strbuf line = { 0 };
-	if (!isfinite(ratio)) {
+	if (!isfinite(ratio) || !(ratio > 0)) {
 		strbuf_puts(out, "    no ratio to ");
 		put_title(out, style, b->run, style->width - 16 - 30);
 		strbuf_puts(out, ": no time above the shell's\n");
@@ -60,7 +61,10 @@ static void put_relation(const struct run_view *a, const struct run_view *b, enu
 		strbuf_printf(&line, "    %.*f", decimals, ratio);
 	if (spread && ratio < 1e6)
 		strbuf_printf(&line, " ± %.*f", decimals, sigma);
-	strbuf_printf(&line, " times %s than ", slower ? "slower" : "faster");
+	strbuf_printf(&line, " times %s than ",
+		      emp_is_count(m) ? slower ? "more" : "fewer"
+		      : slower	      ? "slower"
+				      : "faster");
 	size_t used = text_width(strbuf_text(&line));
 	strbuf_puts(out, strbuf_text(&line));
 	put_title(out, style, b->run, style->width - used);
@@ -106,17 +110,33 @@ void time_text_summary(const struct run_view *views, size_t count, size_t wanted
 		       const struct style *given, struct strbuf *out)
 {
 	struct style style = style_normal(given);
-	enum emp_measure m = several_measure(views, count);
+	struct strbuf words = { 0 }, why = { 0 };
+	struct emp_choice choice = several_choice(views, count, &why);
+	enum emp_measure m = choice.measure;
 	size_t best = fastest(views, count, m), reference = reference_run(views, count, m, wanted);
-	put_coloured(out, style.colour, BOLD, "Summary");
-	strbuf_printf(out, ": %s\n", measure_title(m));
+	strbuf_puts(&words, measure_title(m));
+	if (why.length)
+		strbuf_printf(&words, ", since %s", strbuf_text(&why));
+	else if (choice.why == EMP_WHY_ASKED)
+		strbuf_puts(&words, ", as asked for");
+	static const char title[] = "Summary";
+	struct paragraph head = { .width = style.width, .indent = 2, .first = "Summary: " };
+	struct strbuf line = { 0 };
+	put_paragraph(&line, &head, strbuf_text(&words));
+	put_coloured(out, style.colour, BOLD, title);
+	strbuf_puts(out, strbuf_text(&line) + strlen(title));
+	strbuf_release(&line);
+	strbuf_release(&words);
+	strbuf_release(&why);
 	if (best == count) {
 		strbuf_puts(out, "  No execution was kept: nothing to compare.\n");
 		return;
 	}
 	strbuf_puts(out, "  ");
 	put_title(out, &style, views[reference].run, style.width - 20);
-	strbuf_puts(out, reference == best ? " was fastest\n" : " ran\n");
+	strbuf_puts(out, reference != best ? " ran\n"
+			 : emp_is_count(m) ? " took the fewest\n"
+					   : " was fastest\n");
 	for (size_t i = 0; i < count; i++)
 		if (i != reference && views[i].result->kept[m].n)
 			put_relation(&views[reference], &views[i], m, &style, out);

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "report/core/format.h"
+#include "report/time/counters.h"
 #include "report/time/several.h"
 #include "report/time/shares.h"
 
@@ -57,6 +58,8 @@ static struct table *runs_table(const parameter_names *parameters)
 		columns_add(&c, COLUMN_REAL, measure, "_effective_n");
 		columns_add(&c, COLUMN_COUNT, measure, "_needed_n");
 	}
+	columns_add(&c, COLUMN_TEXT, "", "measure");
+	columns_add(&c, COLUMN_RATIO, "", "relative");
 	return table_of(&c);
 }
 
@@ -78,8 +81,11 @@ static void add_summary(struct table *t, const struct summary *s, bool present)
 		table_add_absent(t);
 }
 
-void time_csv(const struct run_view *views, size_t count, struct strbuf *out)
+void time_csv(const struct run_view *views, size_t count, size_t wanted, struct strbuf *out)
 {
+	enum emp_measure m = several_choice(views, count, NULL).measure;
+	size_t reference = reference_run(views, count, m, wanted);
+	double base = reference < count ? views[reference].result->kept[m].mean : NAN;
 	parameter_names parameters = { 0 };
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < views[i].run->parameters.count; j++) {
@@ -103,7 +109,7 @@ void time_csv(const struct run_view *views, size_t count, struct strbuf *out)
 		add_nonzero(t, run->id);
 		table_add_text(t, run_status_names[run->status]);
 		table_add_text(t, backend_name(run->backend));
-		table_add_text(t, emp_measure_names[r->headline]);
+		table_add_text(t, emp_measure_names[r->shown]);
 		table_add_count(t, (int64_t)(r->count - r->dropped[EMP_WARMUP]));
 		table_add_count(t, (int64_t)r->kept[EMP_ET].n);
 		table_add_count(t, (int64_t)r->dropped[EMP_FAILED]);
@@ -111,6 +117,8 @@ void time_csv(const struct run_view *views, size_t count, struct strbuf *out)
 		table_add_count(t, (int64_t)r->dropped[EMP_OUTSIDE]);
 		for (size_t j = 0; j < COUNT(summarised); j++)
 			add_summary(t, &r->kept[summarised[j]], r->present[summarised[j]]);
+		table_add_text(t, emp_measure_names[m]);
+		table_add_number(t, base > 0 && r->kept[m].mean > 0 ? r->kept[m].mean / base : NAN);
 	}
 	table_render(t, TABLE_CSV, NULL, out);
 	table_free(t);
@@ -121,7 +129,7 @@ void time_csv(const struct run_view *views, size_t count, struct strbuf *out)
 static void add_mean(struct table *t, const struct summary *s, const struct scale *unit)
 {
 	char cell[WORDS];
-	if (!s->n) {
+	if (!s->n || !isfinite(s->stddev)) { /* or not above the shell's own */
 		table_add_absent(t);
 		return;
 	}
@@ -146,7 +154,7 @@ static void add_relative(struct table *t, const struct summary *reference, const
 	char cell[WORDS];
 	double sigma = reference && s->n > 1 && reference->n > 1 ? ratio_sigma(reference, s) : 0;
 	int decimals = ratio_decimals(sigma);
-	if (!s->n || !reference || reference->mean <= 0) {
+	if (!s->n || !reference || reference->mean <= 0 || s->mean <= 0) {
 		table_add_absent(t);
 		return;
 	}
@@ -173,8 +181,10 @@ static enum time_unit column_unit(const struct summary *all, size_t count,
 	return TIME_UNIT_SECOND;
 }
 
-/* hyperfine's columns and, where the runs have it, process time. */
-static struct table *markup_table(enum time_unit unit, enum time_unit pt_unit, enum emp_measure pt)
+/* hyperfine's columns and, where the runs have it, process time. There is one relative column, of
+ * what they are compared by. */
+static struct table *markup_table(enum time_unit unit, enum time_unit pt_unit, enum emp_measure pt,
+				  bool by_pt)
 {
 	struct column columns[] = {
 		{ "command", "Command", COLUMN_TEXT, .code = true },
@@ -183,8 +193,9 @@ static struct table *markup_table(enum time_unit unit, enum time_unit pt_unit, e
 		{ "max", "Max", COLUMN_TEXT, .right = true },
 		{ "relative", "Relative", COLUMN_TEXT, .right = true },
 		{ "pt_mean", NULL, COLUMN_TEXT, .right = true },
-		{ "pt_relative", "PT relative", COLUMN_TEXT, .right = true },
 	};
+	const struct column pt_relative = { "pt_relative", "PT relative", COLUMN_TEXT,
+					    .right = true };
 	char titles[6][WORDS];
 	for (size_t i = 1; i <= 3; i++) {
 		snprintf(titles[i], WORDS, "%s [%s]", columns[i].title, scale_for(0, unit).unit);
@@ -192,50 +203,53 @@ static struct table *markup_table(enum time_unit unit, enum time_unit pt_unit, e
 	}
 	if (pt == EMP_ET)
 		return table_new(columns, 5);
-	snprintf(titles[5], WORDS, "PT %s [%s]", grade_names[pt - EMP_PT_NET],
+	snprintf(titles[5], WORDS, "PT %s [%s]",
+		 pt == EMP_PT_STEADY ? "steady" : grade_names[pt - EMP_PT_NET],
 		 scale_for(0, pt_unit).unit);
 	columns[5].title = titles[5];
-	return table_new(columns, 7);
+	if (by_pt) {
+		columns[4] = columns[5];
+		columns[5] = pt_relative;
+	}
+	return table_new(columns, 6);
 }
 
 void time_markup(const struct run_view *views, size_t count, size_t reference,
 		 const struct style *style, enum table_format format, struct strbuf *out)
 {
-	enum emp_measure m = several_measure(views, count);
-	struct summary *et = xcalloc(count, sizeof *et), *pt = xcalloc(count, sizeof *pt);
-	size_t best = count;
+	enum emp_measure m = several_choice(views, count, NULL).measure;
+	bool by_time = m != EMP_ET && !emp_is_count(m);
+	enum emp_measure shown_pt = by_time ? m : several_pt(views, count);
+	FREED struct summary *et = xcalloc(count, sizeof *et);
+	FREED struct summary *pt = xcalloc(count, sizeof *pt);
 	for (size_t i = 0; i < count; i++) {
-		measured_et(&views[i], &et[i]);
-		pt[i] = views[i].result->kept[m];
-		if (views[i].result->kept[EMP_ET].n && et[i].n &&
-		    (best == count || et[i].mean < et[best].mean))
-			best = i;
+		et[i] = views[i].result->kept[EMP_ET];
+		pt[i] = views[i].result->kept[shown_pt];
 	}
-	if (reference && reference <= count && et[reference - 1].n)
-		best = reference - 1;
-	size_t pt_best = reference_run(views, count, m, reference);
+	size_t best = reference_run(views, count, m, reference);
 	enum time_unit unit = column_unit(et, count, style);
 	enum time_unit pt_unit = column_unit(pt, count, style);
-	struct table *t = markup_table(unit, pt_unit, m);
+	struct table *t = markup_table(unit, pt_unit, shown_pt, by_time);
 	for (size_t i = 0; i < count; i++) {
-		if (!et[i].n)
+		if (!has_measured(&views[i]))
 			continue;
 		struct scale scale = scale_of_summary(&et[i], unit);
 		table_add_text(t, run_title(views[i].run));
 		add_mean(t, &et[i], &scale);
 		add_figure(t, &et[i], et[i].min, &scale);
 		add_figure(t, &et[i], et[i].max, &scale);
-		add_relative(t, best < count ? &et[best] : NULL, &et[i]);
-		if (m == EMP_ET)
+		const struct summary *of = best < count ? &views[best].result->kept[m] : NULL;
+		if (!by_time)
+			add_relative(t, of, &views[i].result->kept[m]);
+		if (shown_pt == EMP_ET)
 			continue;
 		scale = scale_of_summary(&pt[i], pt_unit);
 		add_mean(t, &pt[i], &scale);
-		add_relative(t, pt_best < count ? &pt[pt_best] : NULL, &pt[i]);
+		if (by_time)
+			add_relative(t, of, &views[i].result->kept[m]);
 	}
 	table_render(t, format, style, out);
 	table_free(t);
-	xfree(et);
-	xfree(pt);
 }
 
 static bool has_ledger(const struct run_view *views, size_t count)
@@ -263,6 +277,10 @@ struct table *time_executions(const struct run_view *views, size_t count)
 	columns_add(&c, COLUMN_TEXT, "", "reason");
 	for (size_t i = 0; ledger && i < LEDGER_CAUSES; i++)
 		columns_add(&c, COLUMN_DURATION, "wall_", ledger_causes[i].name);
+	FREED counter_names names = { 0 };
+	counter_names_of(views, count, &names);
+	for (size_t i = 0; i < names.count; i++)
+		columns_add(&c, COLUMN_COUNT, "counter_", names.items[i]);
 	struct table *t = table_of(&c);
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < views[i].count; j++) {
@@ -279,6 +297,14 @@ struct table *time_executions(const struct run_view *views, size_t count)
 			for (size_t k = 0; ledger && k < LEDGER_CAUSES; k++)
 				table_add_number(t, x->ledger.present ? (double)x->ledger.wall_ns[k]
 								      : NAN);
+			for (size_t k = 0; k < names.count; k++) {
+				const struct counter *n =
+					counter_find(&x->counters, names.items[k]);
+				if (n)
+					table_add_count(t, n->value);
+				else
+					table_add_absent(t);
+			}
 		}
 	return t;
 }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "report/chart/chart.h"
 #include "report/core/rows.h"
+#include "report/time/counters.h"
 #include "report/time/ledger.h"
 #include "report/time/parts.h"
 #include "report/time/several.h"
@@ -73,7 +74,14 @@ static void measure_rows(const struct run_view *view, enum emp_measure m, const 
 	label[2] = (char)(label[2] - 'a' + 'A');
 	struct scale scale = scale_of_summary(s, unit);
 	struct row *row = rows_add(rows, label);
-	row->colour = m == r->lead ? GREEN : NULL;
+	row->colour = m == r->shown ? GREEN : NULL;
+	/* unknown is not zero */
+	if (s->max <= 0) {
+		row->spans = true;
+		snprintf(row->left, sizeof row->left, "%s",
+			 view->run->shell ? "not above the shell's own" : "too short to tell");
+		return;
+	}
 	mean_row(s, &scale, row);
 	if (s->n > 1) {
 		format_percent(s->relative_error, a);
@@ -111,12 +119,16 @@ static void put_figures(const struct run_view *view, const struct style *style, 
 {
 	const struct emp_result *r = view->result;
 	struct rows rows = { 0 };
-	if (r->lead == EMP_PT_STEADY)
-		measure_rows(view, EMP_PT_STEADY, style, &rows);
-	if (r->headline != EMP_ET)
-		measure_rows(view, r->headline, style, &rows);
-	measure_rows(view, EMP_ET, style, &rows);
-	if (r->present[EMP_USER] && r->present[EMP_SYSTEM] && r->kept[EMP_USER].n) {
+	const enum emp_measure order[] = { r->shown, r->lead, r->headline, EMP_ET };
+	unsigned put = 0;
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+		if (!(put >> order[i] & 1))
+			measure_rows(view, order[i], style, &rows);
+		put |= 1u << order[i];
+	}
+	if (r->kept[r->headline].n && r->kept[r->headline].max <= 0) {
+		; /* there is nothing to divide */
+	} else if (r->present[EMP_USER] && r->present[EMP_SYSTEM] && r->kept[EMP_USER].n) {
 		struct row *row = rows_add(&rows, "  User, system");
 		char a[WORDS], b[WORDS];
 		format_duration(r->kept[EMP_USER].mean, 3, style->unit, a);
@@ -319,8 +331,9 @@ static void put_left_behind(const struct run_view *view, const struct style *sty
 		in += x->left_behind > 0;
 		ended += x->ended;
 		lost += x->lost;
-		/* with the plain back end those may well be in PT: a warning tells */
-		if (x->ephemeral > 0 && view->run->backend != BACKEND_PLAIN)
+		/* with the plain back end those may well be in PT: a warning tells; with bpf they
+		 * are others' */
+		if (x->ephemeral > 0 && view->run->backend == BACKEND_NETLINK)
 			ephemeral += (uint64_t)x->ephemeral;
 	}
 	struct strbuf text = { 0 };
@@ -399,6 +412,7 @@ void time_text_run(const struct run_view *view, size_t number, unsigned said,
 		}
 		ledger_sums_release(&s);
 		put_speed(view, &style, out);
+		put_counters(view, &style, out);
 		put_subject(view, &style, out);
 		put_delays(view, &style, out);
 	}

@@ -15,6 +15,8 @@ struct dbms {
 	const struct dbms_driver *driver;
 	void *state;
 	char **settings; /* ended by NULL */
+	enum query_transaction transaction;
+	bool begun; /* dbms_begin() came */
 };
 
 static const struct dbms_driver *const drivers[] = {
@@ -80,6 +82,21 @@ bool peer_is_here(int fd, char address[INET6_ADDRSTRLEN])
 	return there.any.sa_family == AF_UNIX;
 }
 
+pid_t number_within(const char *status)
+{
+	const char *at = strstr(status, "\nNSpid:");
+	long own = 0;
+	char *end;
+	/* one for each namespace, its own last */
+	for (at = at ? at + strlen("\nNSpid:") : ""; *at && *at != '\n'; at = end) {
+		long number = strtol(at, &end, 10);
+		if (end == at)
+			break;
+		own = number;
+	}
+	return (pid_t)own;
+}
+
 static bool has_scheme(const char *url, const char *scheme)
 {
 	size_t length = strlen(scheme);
@@ -115,8 +132,11 @@ static int no_driver(const char *url, struct error *err)
 
 static int apply_settings(struct dbms *d, struct error *err)
 {
+	int (*set)(void *, const char *, struct error *) = d->driver->run;
+	if (d->transaction == QUERY_READ_ONLY && d->driver->set)
+		set = d->driver->set;
 	for (char **s = d->settings; s && *s; s++)
-		if (d->driver->run(d->state, *s, err))
+		if (set(d->state, *s, err))
 			return error_prefix(err, "setting '%.80s'", *s);
 	return 0;
 }
@@ -140,6 +160,7 @@ int dbms_open(struct dbms **out, const char *url, const struct dbms_options *opt
 	struct dbms *d = xcalloc(1, sizeof *d);
 	d->driver = driver;
 	d->settings = xstrdup_all(options->settings);
+	d->transaction = options->transaction;
 	int failed = driver->open(&d->state, url, options, err) || dbms_reconnect(d, err);
 	if (failed) {
 		dbms_close(d);
@@ -181,6 +202,7 @@ void dbms_disconnect(struct dbms *d)
 
 int dbms_reconnect(struct dbms *d, struct error *err)
 {
+	d->begun = false;
 	d->driver->disconnect(d->state);
 	if (d->driver->connect(d->state, err))
 		return -1;
@@ -234,21 +256,92 @@ int dbms_table_bytes(struct dbms *d, const char *table, uint64_t *bytes, struct 
 	return d->driver->table_bytes(d->state, table, bytes, err);
 }
 
+/* executes: for an execution, not for a statement that is prepared or planned. */
+static int begin(struct dbms *d, bool executes, struct error *err)
+{
+	bool begins = d->transaction != QUERY_COMMITTED;
+	bool ready = executes && d->driver->ready;
+	if ((begins && d->driver->begin(d->state, err)) ||
+	    (ready && d->driver->ready(d->state, err))) {
+		enum query_transaction how;
+		struct error late = ERROR_INIT;
+		if (begins && !dbms_lost(d))
+			d->driver->end(d->state, &how, &late);
+		return -1;
+	}
+	d->begun = true;
+	return 0;
+}
+
+int dbms_begin(struct dbms *d, struct error *err)
+{
+	return begin(d, true, err);
+}
+
+int dbms_end(struct dbms *d, enum query_transaction *how, struct error *err)
+{
+	d->begun = false;
+	*how = d->transaction;
+	/* a server rolls back what a lost connection left */
+	if (d->transaction == QUERY_COMMITTED || dbms_lost(d))
+		return 0;
+	if (d->driver->end(d->state, how, err))
+		return -1;
+	if (d->transaction != QUERY_ROLLED_BACK || *how != QUERY_COMMITTED)
+		return 0;
+	error_set(err, EXIT_USAGE, "what the statement wrote was committed: %s cannot roll it back",
+		  dbms_name(d));
+	return error_hint(err, "--commit executes it all the same, each time for good");
+}
+
+/* Ends what a function began that is no execution. */
+static int end_after(struct dbms *d, int failed, struct error *err)
+{
+	enum query_transaction how;
+	struct error late = ERROR_INIT;
+	return dbms_end(d, &how, failed ? &late : err) || failed ? -1 : 0;
+}
+
+const char *dbms_caution(const struct dbms *d)
+{
+	return d->transaction == QUERY_READ_ONLY && d->driver->caution
+		       ? d->driver->caution(d->state)
+		       : NULL;
+}
+
+/* A server may run a statement's functions while it prepares or plans it. */
 int dbms_prepare(struct dbms *d, const char *sql, struct error *err)
 {
-	return d->driver->prepare(d->state, sql, err);
+	if (begin(d, false, err))
+		return -1;
+	return end_after(d, d->driver->prepare(d->state, sql, err), err);
 }
 
 int dbms_plan(struct dbms *d, struct query_plan *plan, struct error *err)
 {
-	return d->driver->plan(d->state, plan, err);
+	if (begin(d, false, err))
+		return -1;
+	return end_after(d, d->driver->plan(d->state, plan, err), err);
 }
 
 int dbms_execute(struct dbms *d, const struct dbms_wait *wait, struct dbms_execution *x,
 		 struct error *err)
 {
 	static const struct dbms_wait for_ever = { 0 };
-	return d->driver->execute(d->state, wait ? wait : &for_ever, x, err);
+	bool whole = !d->begun;
+	if (whole && dbms_begin(d, err))
+		return -1;
+	int failed = d->driver->execute(d->state, wait ? wait : &for_ever, x, err);
+	return whole ? end_after(d, failed, err) : failed;
+}
+
+int dbms_run_long(struct dbms *d, const char *sql, const struct dbms_wait *wait, struct error *err)
+{
+	struct dbms_execution ignored;
+	return d->driver->prepare(d->state, sql, err) ||
+			       d->driver->execute(d->state, wait, &ignored, err)
+		       ? -1
+		       : 0;
 }
 
 int dbms_tasks(struct dbms *d, struct dbms_tasks *into, struct error *err)
@@ -256,9 +349,20 @@ int dbms_tasks(struct dbms *d, struct dbms_tasks *into, struct error *err)
 	return d->driver->tasks(d->state, into, err);
 }
 
+void dbms_ended(struct dbms *d, const struct dbms_end *ends, size_t count)
+{
+	if (d->driver->ended)
+		d->driver->ended(d->state, ends, count);
+}
+
 size_t dbms_workers(const struct dbms *d, const pid_t **pids)
 {
 	return d->driver->workers ? d->driver->workers(d->state, pids) : 0;
+}
+
+size_t dbms_readers(const struct dbms *d, const pid_t **pids)
+{
+	return d->driver->readers ? d->driver->readers(d->state, pids) : 0;
 }
 
 enum dbms_cold dbms_cold(const struct dbms *d)

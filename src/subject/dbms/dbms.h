@@ -22,10 +22,15 @@
 struct dbms;
 
 struct dbms_options {
-	bool must_exist; /* do not create a missing file */
+	/* Do not create a missing file. The caller makes no tables either, so that the whole
+	 * connection is read-only if prepared statements are. */
+	bool must_exist;
 	const char *const
 		*settings;	 /* statements for each new connection, ends with NULL; or NULL */
 	const char *driver_file; /* odbc: the statements for this DBMS; or NULL */
+	/* What prepared statements may do: nothing but read (the default), or write what is rolled
+	 * back or committed. */
+	enum query_transaction transaction;
 };
 
 int dbms_open(struct dbms **out, const char *url, const struct dbms_options *options,
@@ -89,8 +94,24 @@ struct dbms_wait {
 	 * query, which is an error with EXIT_INTERRUPTED. NULL: never. */
 	bool (*stop)(void *context);
 	void *context;
+	/* dbms_ended() comes afterwards, or nobody asks which helper processes there were: do not
+	 * look for them. */
+	bool ends_are_told;
 };
-/* Executes the prepared statement and fetches all rows, keeping none. wait NULL: no limit. */
+/* Begins the transaction of an execution, and ends it in the way that the options say. Both are
+ * outside of the execution's time. dbms_end() also comes after an execution that failed. It says
+ * what became of the transaction, and fails if that is not what was asked for. */
+int dbms_begin(struct dbms *d, struct error *err);
+int dbms_end(struct dbms *d, enum query_transaction *how, struct error *err);
+/* A sentence on what protects data if the DBMS itself does not promise to; NULL: it does. */
+const char *dbms_caution(const struct dbms *d);
+
+/* A long statement of tare's own, which may write: in place of the prepared one, executed as that
+ * is, so that it can be cancelled. */
+int dbms_run_long(struct dbms *d, const char *sql, const struct dbms_wait *wait, struct error *err);
+
+/* Executes the prepared statement and fetches all rows, keeping none. wait NULL: no limit. Without
+ * dbms_begin(), it does that, too, and dbms_end() afterwards. */
 int dbms_execute(struct dbms *d, const struct dbms_wait *wait, struct dbms_execution *x,
 		 struct error *err);
 
@@ -103,13 +124,23 @@ struct dbms_tasks {
 	/* `server` forks helper processes: dbms_workers(). False if the last dbms_plan() of the
 	 * prepared statement has none. */
 	bool makes_workers;
-	bool guessed;  /* this DBMS does not report it: process is 0 */
+	int64_t workers_planned; /* by that plan; -1: unknown */
+	bool guessed;		 /* this DBMS does not report it: process is 0 */
 	char name[16]; /* comm of this DBMS's processes, such as "postgres"; "": unknown */
 };
 /* It may change with each connection. EXIT_ENVIRONMENT: the server is on another machine. */
 int dbms_tasks(struct dbms *d, struct dbms_tasks *into, struct error *err);
+/* Tells of all processes that `server` forked and that ended during the last execution. */
+struct dbms_end {
+	pid_t pid;
+	const char *title; /* its command line at the end; NULL: unknown */
+};
+void dbms_ended(struct dbms *d, const struct dbms_end *ends, size_t count);
 /* Helper processes of the last execution, if dbms_tasks() came before it; valid until the next. */
 size_t dbms_workers(const struct dbms *d, const pid_t **pids);
+/* Processes of the server that read for this connection, and for others; by the last dbms_tasks().
+ */
+size_t dbms_readers(const struct dbms *d, const pid_t **pids);
 
 /* ---- empty caches ---- */
 

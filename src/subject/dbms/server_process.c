@@ -13,12 +13,16 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/guard.h"
+#include "base/invoker.h"
+#include "base/process.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 
@@ -34,12 +38,19 @@ bool server_user_find(const char *name, struct server_user *into)
 		return false;
 	into->change = pw->pw_uid != 0;
 	into->name = name;
+	snprintf(into->home, sizeof into->home, "%s", pw->pw_dir);
 	into->uid = pw->pw_uid;
 	into->gid = pw->pw_gid;
-	into->group_count = sizeof into->groups / sizeof *into->groups;
-	if (getgrouplist(name, pw->pw_gid, into->groups, &into->group_count) < 0)
-		into->group_count = sizeof into->groups / sizeof *into->groups;
-	return true;
+	int count = sizeof into->groups / sizeof *into->groups;
+	bool all = getgrouplist(name, pw->pw_gid, into->groups, &count) >= 0;
+	into->group_count = all ? (size_t)count : 0;
+	return all;
+}
+
+int server_user_begin(const struct server_user *user, struct as_user *as)
+{
+	return user->change ? user_begin(as, user->uid, user->gid, user->groups, user->group_count)
+			    : 0;
 }
 
 /* ---- in the child: nothing but system calls ---- */
@@ -59,13 +70,6 @@ struct start {
 	int report;
 	pid_t parent;
 };
-
-static bool become(const struct server_user *user)
-{
-	return !user->change || (setgroups((size_t)user->group_count, user->groups) == 0 &&
-				 setresgid(user->gid, user->gid, user->gid) == 0 &&
-				 setresuid(user->uid, user->uid, user->uid) == 0);
-}
 
 static bool write_pid(void)
 {
@@ -101,7 +105,8 @@ __attribute__((noreturn)) static void child(const struct start *s)
 	sigset_t none;
 	sigemptyset(&none);
 	setsid();
-	if (!become(s->user))
+	const struct server_user *user = s->user;
+	if (user->change && !user_become(user->uid, user->gid, user->groups, user->group_count))
 		tell(s, STAGE_BECOME);
 	/* after the change of user, which clears it */
 	if (s->death_signal && prctl(PR_SET_PDEATHSIG, s->death_signal) == 0 &&
@@ -120,9 +125,12 @@ __attribute__((noreturn)) static void child(const struct start *s)
 
 /* ---- in tare ---- */
 
-static int start(struct start *s, pid_t *pid, struct error *err)
+/* *guarded: for guard_release(). */
+static int start(struct start *s, pid_t *pid, int *guarded, struct error *err)
 {
 	int fds[2];
+	*guarded = 0;
+	guard_start(); /* so that it need not be forked while the process is unguarded */
 	if (pipe2(fds, O_CLOEXEC))
 		return error_errno(err, EXIT_ENVIRONMENT, "cannot make a pipe");
 	s->report = fds[1];
@@ -131,6 +139,8 @@ static int start(struct start *s, pid_t *pid, struct error *err)
 	if (made == 0)
 		child(s);
 	int why = errno;
+	if (made > 0)
+		*guarded = guard_process(made, s->death_signal);
 	struct report report;
 	close(fds[1]);
 	/* closed by exec: nothing comes */
@@ -146,6 +156,8 @@ static int start(struct start *s, pid_t *pid, struct error *err)
 		return 0;
 	}
 	waitpid(made, NULL, 0);
+	guard_release(*guarded);
+	*guarded = 0;
 	const char *who = s->user->change ? s->user->name : "this user";
 	switch (report.stage) {
 	case STAGE_BECOME:
@@ -203,7 +215,7 @@ int server_command_run(char *const *words, const struct server_user *user, const
 		return error_errno(err, EXIT_ENVIRONMENT, "cannot make a file in memory");
 	struct start s = { .words = words, .user = user, .directory = directory, .output = output };
 	pid_t pid = 0;
-	int failed = start(&s, &pid, err);
+	int guarded, failed = start(&s, &pid, &guarded, err);
 	if (!failed && (await_command(pid, &status) || status)) {
 		char said[500], name[200];
 		telling_line(output, said, sizeof said);
@@ -213,6 +225,7 @@ int server_command_run(char *const *words, const struct server_user *user, const
 				   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
 				   said);
 	}
+	guard_release(guarded);
 	/* a daemon that the command left behind may hold it: it must not fill the memory */
 	fcntl(output, F_ADD_SEALS, F_SEAL_WRITE);
 	close(output);
@@ -220,24 +233,28 @@ int server_command_run(char *const *words, const struct server_user *user, const
 }
 
 int server_process_start(char *const *words, const struct server_user *user, const char *directory,
-			 int stop_signal, pid_t *pid, struct error *err)
+			 int stop_signal, pid_t *pid, int *guarded, struct error *err)
 {
 	struct start s = { .words = words,
 			   .user = user,
 			   .directory = directory,
 			   .output = -1,
 			   .death_signal = stop_signal };
-	return start(&s, pid, err);
+	return start(&s, pid, guarded, err);
 }
 
 /* The number may have become another process's: the server's working directory is its data's. */
-pid_t server_process_find(const char *directory)
+pid_t server_process_find(const char *directory, const struct server_user *user)
 {
 	char path[PATH_MAX], cwd[PATH_MAX];
+	struct stat st;
 	long pid = 0;
-	if (snprintf(path, sizeof path, "%s/" SERVER_PID, directory) >= (int)sizeof path)
+	AS_USER(as);
+	if (snprintf(path, sizeof path, "%s/" SERVER_PID, directory) >= (int)sizeof path ||
+	    server_user_begin(user, &as))
 		return 0;
 	FREED char *text = file_read_line(path);
+	user_end(&as);
 	bool told = text && integer_parse(text, 2, INT_MAX, &pid);
 	if (!told)
 		return 0;
@@ -246,23 +263,19 @@ pid_t server_process_find(const char *directory)
 	if (length < 0)
 		return 0;
 	cwd[length] = '\0';
-	return strcmp(cwd, directory) == 0 ? (pid_t)pid : 0;
+	/* that user wrote the number: it must not be another's process, which would be ended */
+	snprintf(path, sizeof path, "/proc/%ld", pid);
+	bool theirs = stat(path, &st) == 0 && (!user->change || st.st_uid == user->uid);
+	return theirs && strcmp(cwd, directory) == 0 ? (pid_t)pid : 0;
 }
 
 bool server_process_await_end(pid_t pid, unsigned ms)
 {
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	CLOSED int fd = process_open(pid);
 	if (fd < 0)
 		return errno == ESRCH || errno == EINVAL;
-	uint64_t now = clock_monotonic_ns(), until = now + ms * UINT64_C(1000000);
-	struct pollfd ended = { .fd = fd, .events = POLLIN };
-	int ready = poll(&ended, 1, 0);
-	while (ready <= 0 && now < until) {
-		ready = poll(&ended, 1, (int)((until - now) / 1000000 + 1));
-		now = clock_monotonic_ns();
-	}
-	close(fd);
-	if (ready > 0)
+	bool ended = process_ends(fd, ms);
+	if (ended)
 		waitpid(pid, NULL, 0);
-	return ready > 0;
+	return ended;
 }

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/invoker.h"
 #include "base/options.h"
 #include "base/text.h"
 

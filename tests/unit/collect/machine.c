@@ -184,7 +184,8 @@ static void put_container(void)
 	put("/sys/fs/cgroup/user.slice/cpu.max", "150000 100000\n");
 	put("/sys/fs/cgroup/user.slice/job/cpu.max", "max 100000\n");
 	put("/proc/self/status",
-	    "Name:\ttare\nCapEff:\t0000000000001000\nCpus_allowed_list:\t0-1,4\n");
+	    "Name:\ttare\nUid:\t0\t0\t0\t0\nCapEff:\t0000000000001000\nSeccomp:\t2\n"
+	    "Cpus_allowed_list:\t0-1,4\n");
 	put_process("1", "sh\n");
 	put_process("17", "cron\n");
 	put_process("18", "cron\n");
@@ -216,6 +217,7 @@ static void a_container_and_its_disks_are_known(void **state)
 		{ "now.process.cpus_allowed.count", "3" },
 		{ "now.process.cap_net_admin", "yes" },
 		{ "now.process.cap_bpf", "no" },
+		{ "now.process.not_confined", "another user" },
 		{ "disk.sda.scheduler", "mq-deadline" },
 		{ "disk.sda.rotational", "1" },
 		{ "disk.sda.size_mib", "1024" },

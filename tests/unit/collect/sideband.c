@@ -554,17 +554,18 @@ static void kernel_threads_that_do_the_same_are_one_app(void **state)
 		{ "scsi_eh_0", "[scsi_eh]" },
 		{ "rcu_preempt", "[rcu_preempt]" },
 		{ "kswapd0", "[kswapd]" },
+		{ "kdamond.0", "[kdamond]" },
+		{ "rcu_exp_gp_kthread_worker", "[rcu_exp_gp_kthread_worker]" },
+		{ "rcu_exp_par_gp_kthread_worker/0", "[rcu_exp_par_gp_kthread_worker]" },
 		{ "jbd2/vda1-8", "[jbd2]" },
 		{ "irq/9-acpi", "[irq]" },
 		{ "7", "[7]" },
 		{ "", "[]" },
 		{ "/", "[/]" },
 	};
-	char name[19];
+	char name[APPIDS_THREAD_NAME];
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char comm[16] = "";
-		snprintf(comm, sizeof comm, "%s", cases[i][0]);
-		appids_thread_name(comm, name);
+		appids_thread_name(cases[i][0], name);
 		assert_string_equal(name, cases[i][1]);
 	}
 	struct profile p = { 0 };

@@ -49,7 +49,7 @@ static void every_field_has_its_column(void **state)
 		assert_true(column_get(&c, &x, &value));
 		assert_int_equal(value, c.leaf.kind == FIELD_BOOL ? 1 : n);
 	}
-	assert_int_equal(n, 6 + QUERY_ROLES * (QUERY_MEASURES + 1) + OVERALL_GUEST + 1 + 13);
+	assert_int_equal(n, 6 + QUERY_ROLES * (QUERY_MEASURES + 1) + OVERALL_GUEST + 1 + 15);
 	assert_int_equal(x.number, 1);
 	assert_int_equal(x.usage[QUERY_OWN].missing | x.overall_missing, 0);
 }

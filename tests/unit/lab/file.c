@@ -1,5 +1,6 @@
 /* The file of a lab: nothing that is not a lab is touched; a crash, a full disk or a second tare
  * loses nothing that was committed. */
+#include <errno.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -141,9 +142,11 @@ static void newer_and_damaged_labs_are_refused(void **state)
 	struct lab *lab = open_lab(LAB_WRITE);
 	add_run(lab, "x");
 	lab_close(lab);
-	execute_sql("PRAGMA user_version = 9");
-	refused_untouched(EXIT_USAGE, "schema version 9");
-	char back[40];
+	char back[40], newer[40];
+	snprintf(newer, sizeof newer, "PRAGMA user_version = %d", lab_schema_version + 1);
+	execute_sql(newer);
+	snprintf(newer, sizeof newer, "schema version %d", lab_schema_version + 1);
+	refused_untouched(EXIT_USAGE, newer);
 	snprintf(back, sizeof back, "PRAGMA user_version = %d", lab_schema_version);
 	execute_sql(back);
 	lab_close(open_lab(LAB_WRITE));
@@ -522,6 +525,46 @@ static void a_locked_lab_is_an_error_that_says_so(void **state)
 	sqlite3_close(db);
 }
 
+static int (*usual_open)(const char *, int, int);
+
+static int open_without_room(const char *name, int flags, int mode)
+{
+	if (!strstr(name, "no-room"))
+		return usual_open(name, flags, mode);
+	errno = ENOSPC;
+	return -1;
+}
+
+static void an_error_after_one_for_want_of_room_is_not_waited_for(void **state)
+{
+	(void)state;
+	char words[LAB_WORDS];
+	struct lab *lab = open_lab(LAB_WRITE);
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+	sqlite3_syscall_ptr before = vfs->xGetSystemCall(vfs, "open");
+	usual_open = (int (*)(const char *, int, int))before;
+	vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_without_room);
+	assert_int_not_equal(sqlite3_exec(lab->db, "ATTACH 'no-room' AS x", NULL, NULL, NULL), 0);
+	vfs->xSetSystemCall(vfs, "open", before);
+	assert_int_equal(sqlite3_system_errno(lab->db), ENOSPC);
+	assert_int_equal(lab_change(lab, "INSERT INTO run (id) VALUES (1)", NULL, "fill", &err),
+			 -1);
+	assert_false(lab_hindered(lab, words));
+	lab_close(lab);
+}
+
+/* SQLite has one limit for the process, in which 'tare query' may measure another database. */
+static void only_a_lab_that_is_read_limits_the_memory_of_sqlite(void **state)
+{
+	(void)state;
+	sqlite3_hard_heap_limit64(0);
+	lab_close(open_lab(LAB_WRITE));
+	assert_int_equal(sqlite3_hard_heap_limit64(-1), 0);
+	lab_close(open_lab(LAB_READ));
+	assert_int_equal(sqlite3_hard_heap_limit64(-1), 1 << 30);
+	sqlite3_hard_heap_limit64(0);
+}
+
 /* ---- under sudo ---- */
 
 static int as_invoker(void)
@@ -582,6 +625,8 @@ int main(void)
 		TEST(a_full_disk_keeps_what_was_stored),
 		TEST(a_new_lab_that_finds_no_room_leaves_nothing_behind),
 		TEST(a_locked_lab_is_an_error_that_says_so),
+		TEST(an_error_after_one_for_want_of_room_is_not_waited_for),
+		TEST(only_a_lab_that_is_read_limits_the_memory_of_sqlite),
 		TEST(files_belong_to_the_invoker_of_sudo),
 	};
 	return cmocka_run_group_tests_name("lab-file", tests, NULL, NULL);

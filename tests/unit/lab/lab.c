@@ -272,6 +272,7 @@ static void damaged_rows_are_an_error(void **state)
 		{ "UPDATE process SET pid = 1 << 40", "UPDATE process SET pid = 1" },
 		{ "PRAGMA ignore_check_constraints = 1; UPDATE process SET role = 3",
 		  "UPDATE process SET role = 1" },
+		{ "UPDATE counter SET enabled_ns = -1", "UPDATE counter SET enabled_ns = 1" },
 		{ "PRAGMA ignore_check_constraints = 1; UPDATE execution SET outcome = -1",
 		  "UPDATE execution SET outcome = 1" },
 	};
@@ -449,7 +450,7 @@ static void views_are_described(void **state)
 	(void)state;
 	struct described d = { .lab = open_lab(LAB_WRITE) };
 	ok(lab_views(judge_description, &d, &err));
-	assert_int_equal(d.views, 47);
+	assert_int_equal(d.views, 48);
 	long described = 0;
 	ok(lab_views(count_columns, &described, &err));
 	assert_int_equal(described,

@@ -107,6 +107,14 @@ static void random_cpu(struct noise_cpu *c, size_t sources, size_t combinations)
 		random_name(u.name, sizeof u.name);
 		array_push(&c->untold, u);
 	}
+	for (uint64_t i = random_number() % 9; i; i--) {
+		double ns = (double)random_number() / 7;
+		array_push(&c->speeds, (struct noise_speed_point){ known_value(),
+								   known_value(),
+								   { ns, ns / 3, 1e-300, 1.0 / 3 },
+								   known_value(),
+								   known_value() });
+	}
 	c->host = (struct noise_host){ 9, 7, 4e6 / 3, 0.1, 0.01, known_value(), known_value() };
 	c->events = known_value();
 	c->lost = known_value();
@@ -209,6 +217,10 @@ static void same_cpu(const struct noise_cpu *a, struct noise_cpu *b)
 		assert_string_equal(a->untold.items[i].name, b->untold.items[i].name);
 		assert_true(a->untold.items[i].count == b->untold.items[i].count);
 	}
+	assert_int_equal(a->speeds.count, b->speeds.count);
+	for (size_t i = 0; i < a->speeds.count; i++)
+		assert_memory_equal(&a->speeds.items[i], &b->speeds.items[i],
+				    sizeof a->speeds.items[i]);
 }
 
 /* Items without a gap between their members; none is no pointer to compare. */
@@ -352,7 +364,7 @@ static void the_largest_comes_back(void **state)
 static const char *const tables[] = { "noise",	      "noise_cpu",	   "noise_bucket",
 				      "noise_source", "noise_combination", "noise_vector",
 				      "noise_part",   "noise_longest",	   "noise_share",
-				      "noise_length", "noise_baseline" };
+				      "noise_length", "noise_baseline",	   "noise_speed" };
 #define TABLES (sizeof tables / sizeof *tables)
 
 static int64_t rows_in(struct lab *lab, size_t table)
@@ -409,6 +421,7 @@ static void a_removed_run_takes_all_with_it(void **state)
 	struct noise n;
 	random_noise(&n, 20, 30, 12);
 	array_push(&n.cpus.items[0].untold, (struct noise_untold){ .name = "HYP" });
+	array_push(&n.cpus.items[0].speeds, (struct noise_speed_point){ .length_ns = 1 });
 	ok(lab_put_noise(lab, kept, &n, &err));
 	for (size_t i = 0; i < TABLES; i++)
 		before[i] = rows_in(lab, i);
@@ -536,6 +549,8 @@ static void damage_is_an_error(void **state)
 		"FROM i",
 		"UPDATE noise_vector SET cpu = cpu + 7",
 		"UPDATE noise_vector SET position = position + 1000",
+		"UPDATE noise_speed SET cpu = cpu + 7",
+		"UPDATE noise_speed SET position = position + 1000",
 		"UPDATE noise_part SET position = position + 1000",
 		"DELETE FROM noise_part",
 		"WITH RECURSIVE i(n) AS (SELECT 6 UNION ALL SELECT n + 1 FROM i WHERE n < 200) INSERT "

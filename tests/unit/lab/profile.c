@@ -146,7 +146,10 @@ static void random_world(struct profile *p, size_t size)
 	random_places(p, size);
 	random_owners(p, size);
 	for (size_t i = 0; i < 6 + size; i++) {
-		size_t count = below(10) ? below(20) : below(2 * PROFILE_FRAMES_MAX + 1);
+		/* as deep as they get only now and then: a text is made of each */
+		size_t count = below(10)   ? below(20)
+			       : below(30) ? below(200)
+					   : below(2 * PROFILE_FRAMES_MAX + 1);
 		for (size_t k = 0; k < count; k++)
 			links[k] = below(p->locations.count);
 		profile_add_stack(p, links, count, below(count + 1),
@@ -632,7 +635,7 @@ static void damage_is_an_error(void **state)
 		"UPDATE profile_frame SET level = level + 5",
 		"UPDATE profile_chain SET kernel = 6",
 		"UPDATE profile_chain SET kernel = -1",
-		"UPDATE profile_chain SET stop = 4",
+		"UPDATE profile_chain SET stop = 6",
 		"UPDATE profile_chain SET run = 2",
 		"UPDATE profile_chain SET links = 'x'",
 		"UPDATE profile_chain SET links = ','",

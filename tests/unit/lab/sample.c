@@ -69,11 +69,17 @@ void make_execution(struct execution *x, uint32_t number)
 		snprintf(p.name, sizeof p.name, i ? "0123456789abcde%d" : "it's \"%d\"", i);
 		array_push(&x->processes, p);
 	}
+	array_push(&x->counters, (struct counter){ "cycles", 30, 20, 10, 500, 500 });
+	array_push(&x->counters, (struct counter){ "cpu/event=0x3c/:u", -1, -1, -1, 500, 0 });
 }
 
 void same_execution(const struct execution *a, const struct execution *b)
 {
 	struct execution x = *a, y = *b;
+	assert_int_equal(a->counters.count, b->counters.count);
+	for (size_t i = 0; i < a->counters.count; i++)
+		assert_memory_equal(&a->counters.items[i], &b->counters.items[i],
+				    sizeof *a->counters.items);
 	assert_int_equal(a->processes.count, b->processes.count);
 	for (size_t i = 0; i < a->processes.count; i++) {
 		const struct process *p = &a->processes.items[i], *q = &b->processes.items[i];

@@ -94,7 +94,7 @@ static struct page *make_time(void)
 		.result = { 10, 12, 1, 1, 1.9, 1.89, 1.91, 0.00001, "Welch", 0, true },
 		.sentence = "the second is slower",
 	};
-	page_compare_times(p, 0, EMP_PT_NET, &c, 1);
+	page_compare_times(p, 0, EMP_PT_NET, "why", &c, 1);
 	for (size_t i = 0; i < 4; i++)
 		fixture_release(&f[i]);
 	return p;

@@ -168,6 +168,8 @@ static void one_thing_wrong_is_found_and_nothing_else(void **state)
 		{ "kernel.btf", "no", "warn:btf" },
 		{ "now.task_delayacct", "0", "note:delay_accounting" },
 		{ "kernel.psi", "no", "note:psi" },
+		{ "now.process.not_confined", "seccomp", "note:confinement" },
+		{ "now.process.not_confined", "none", "" },
 		/* and some that are no fault */
 		{ "now.load.1", "1.5", "" },
 		{ "kernel.release", "5.8.0", "" },

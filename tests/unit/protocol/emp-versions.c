@@ -12,6 +12,7 @@
 #include "../fixtures/near.h"
 #include "emp-fixture.h"
 #include "protocol/emp/versions.h"
+#include "stats/random.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -19,6 +20,9 @@ static const char good_machine[] =
 	"now.daemons.service=none\nnow.daemons.timed=none\nnow.daemons.updates=none\n"
 	"now.daemons.index=none\nnow.daemons.ntp=chronyd\nnow.clock.synchronised=yes\n"
 	"cpu.turbo=off\ncpu.governor=performance\nkernel.release=6.1.0-9\n";
+
+#define YEAR_NS (INT64_C(365) * 24 * 3600 * 1000000000)
+#define IN_2023_NS (INT64_C(1700000000) * 1000000000)
 
 static void every_version_has_a_name_and_says_what_it_adds(void **state)
 {
@@ -35,25 +39,35 @@ static void each_condition_of_a_version_is_judged_by_the_machines_facts(void **s
 	static const struct {
 		const char *facts; /* instead of those of the good machine */
 		enum emp_version v;
-		bool met;
+		enum emp_met met;
 		const char *why;
 	} cases[] = {
-		{ "", EMP_V1, true, "No known non-critical service runs" },
-		{ "now.daemons.service=cupsd\n", EMP_V1, false, "cupsd" },
-		{ "now.daemons.timed=cron\n", EMP_V1, false, "cron" },
-		{ "now.daemons.timed=cron\n", EMP_V2, true, "kept by NTP" },
-		{ "", EMP_V2, true, "kept by NTP" },
-		{ "now.clock.synchronised=no\n", EMP_V2, true, "chronyd runs" },
-		{ "now.clock.synchronised=no\nnow.daemons.ntp=none\n", EMP_V2, false,
+		{ "", EMP_V1, EMP_MET, "No known non-critical service runs" },
+		{ "now.daemons.service=cupsd\n", EMP_V1, EMP_NOT_MET, "cupsd" },
+		{ "now.daemons.timed=cron\n", EMP_V1, EMP_NOT_MET, "cron" },
+		{ "now.daemons.timed=cron\n", EMP_V2, EMP_MET, "kept by NTP" },
+		{ "", EMP_V2, EMP_MET, "kept by NTP" },
+		{ "now.clock.synchronised=no\n", EMP_V2, EMP_MET, "chronyd runs" },
+		{ "now.clock.synchronised=no\nnow.daemons.ntp=none\n", EMP_V2, EMP_NOT_MET,
 		  "not synchronised" },
-		{ "", EMP_V3, true, "Turbo is off" },
-		{ "cpu.turbo=on\n", EMP_V3, false, "Turbo (boost) is on" },
-		{ "cpu.governor=powersave\n", EMP_V3, false, "powersave" },
-		{ "cpu.frequency.driver=none\n", EMP_V3, true, "no control of the CPU frequency" },
-		{ "", EMP_V4, true, "Linux 6.1.0-9" },
-		{ "kernel.release=2.6.28\n", EMP_V4, false, "2.6.28" },
-		{ "", EMP_V0, false, "nothing of the machine" },
-		{ "", EMP_V5, false, "nothing of the machine" },
+		{ "", EMP_V3, EMP_MET, "Turbo is off" },
+		{ "cpu.turbo=on\n", EMP_V3, EMP_NOT_MET, "Turbo (boost) is on" },
+		{ "cpu.governor=powersave\n", EMP_V3, EMP_NOT_MET, "powersave" },
+		{ "cpu.frequency.driver=none\n", EMP_V3, EMP_CANNOT_SAY,
+		  "no control of the CPU frequency" },
+		{ "cpu.frequency.driver=none\ncpu.turbo=on\n", EMP_V3, EMP_NOT_MET,
+		  "Turbo (boost) is on" },
+		{ "now.load.1=2.1\ncpu.online.count=2\n", EMP_V1, EMP_NOT_MET,
+		  "The load average is 2.1 on 2 CPUs" },
+		{ "now.load.1=0.6\ncpu.online.count=2\n", EMP_V1, EMP_MET,
+		  "No known non-critical service runs" },
+		{ "kernel.release=5.10.0-30-amd64\n", EMP_V4, EMP_CANNOT_SAY, "from about 2020" },
+		{ "kernel.release=6.12.9\n", EMP_V4, EMP_MET, "Linux 6.12.9" },
+		{ "kernel.release=5.4.0\n", EMP_V4, EMP_NOT_MET, "older than 5.8" },
+		{ "", EMP_V4, EMP_MET, "Linux 6.1.0-9" },
+		{ "kernel.release=2.6.28\n", EMP_V4, EMP_NOT_MET, "2.6.28" },
+		{ "", EMP_V0, EMP_NOT_MET, "nothing of the machine" },
+		{ "", EMP_V5, EMP_NOT_MET, "nothing of the machine" },
 	};
 	char why[EMP_WHY];
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -62,18 +76,29 @@ static void each_condition_of_a_version_is_judged_by_the_machines_facts(void **s
 		machine_from_text(&changes, cases[i].facts);
 		for (size_t k = 0; k < changes.facts.count; k++)
 			machine_set(&m, changes.facts.items[k].key, changes.facts.items[k].value);
-		assert_int_equal(emp_condition(&m, cases[i].v, why), cases[i].met);
+		assert_int_equal(emp_condition(&m, IN_2023_NS, cases[i].v, why), cases[i].met);
 		assert_holds(why, cases[i].why);
 		machine_release(&m);
 		machine_release(&changes);
 	}
-	/* nothing known, nothing met */
+	/* the same kernel three years later */
+	struct machine old = { 0 };
+	machine_from_text(&old, good_machine);
+	assert_int_equal(emp_condition(&old, IN_2023_NS + 3 * YEAR_NS, EMP_V4, why),
+			 EMP_CANNOT_SAY);
+	assert_holds(why, "whether it has had its updates");
+	/* neither turbo nor governor: that there is no fact is no good fact */
 	struct machine m = { 0 };
+	machine_set(&m, "cpu.turbo", "off");
+	assert_int_equal(emp_condition(&m, IN_2023_NS, EMP_V3, why), EMP_CANNOT_SAY);
+	machine_release(&m);
+	machine_release(&old);
+	/* nothing known, nothing met */
 	machine_set(&m, "cpu.model", "A");
 	for (enum emp_version v = EMP_V1; v <= EMP_V4; v++) {
-		assert_false(emp_condition(&m, v, why));
+		assert_int_equal(emp_condition(&m, IN_2023_NS, v, why), EMP_CANNOT_SAY);
 		assert_holds(why, "not known here");
-		assert_false(emp_condition(NULL, v, why));
+		assert_int_equal(emp_condition(NULL, IN_2023_NS, v, why), EMP_CANNOT_SAY);
 		assert_holds(why, "nothing is known");
 	}
 	machine_release(&m);
@@ -98,7 +123,7 @@ static void each_version_drops_what_its_rules_say(void **state)
 {
 	(void)state;
 	struct execution x[14];
-	struct run run = { 0 };
+	struct run run = { .started_at_ns = IN_2023_NS };
 	struct machine m = { 0 };
 	struct emp_versions v;
 	/* that the run was judged with other rules is no matter */
@@ -140,6 +165,16 @@ static void each_version_drops_what_its_rules_say(void **state)
 	assert_string_equal(v.rows[EMP_V4].why, "v3 is not met");
 	assert_string_equal(v.rows[EMP_V6].why, "v3 is not met");
 	assert_int_equal(v.rows[EMP_V5].n, 10); /* the figures are there all the same */
+	/* what cannot be said is said beside what is not met before it */
+	machine_set(&m, "now.daemons.timed", "cron");
+	machine_set(&m, "cpu.turbo", "off");
+	machine_set(&m, "cpu.frequency.driver", "none");
+	emp_versions(&run, x, 14, &m, &o, &v);
+	assert_string_equal(
+		v.rows[EMP_V3].why,
+		"v1 is not met, and it cannot be said: This kernel has no control of the "
+		"CPU frequency");
+	assert_false(v.rows[EMP_V3].held || v.rows[EMP_V3].unsaid);
 	machine_release(&m);
 	release_executions(x, 14);
 }
@@ -148,7 +183,7 @@ static void a_version_whose_condition_is_unknown_is_not_held(void **state)
 {
 	(void)state;
 	struct execution x[14];
-	struct run run = { 0 };
+	struct run run = { .started_at_ns = IN_2023_NS };
 	struct machine m = { 0 };
 	struct emp_versions v;
 	machine_from_text(&m, good_machine);
@@ -158,9 +193,16 @@ static void a_version_whose_condition_is_unknown_is_not_held(void **state)
 		     &(struct emp_options){ .cutoffs = &backup, .cutoff_count = 1 }, &v);
 	assert_true(v.rows[EMP_V0].held);
 	for (enum emp_version i = EMP_V1; i <= EMP_V4; i++) {
-		assert_false(v.rows[i].held);
+		assert_true(!v.rows[i].held && v.rows[i].unsaid);
 		assert_holds(v.rows[i].why, "nothing is known of the machine");
 	}
+	assert_true(v.rows[EMP_V5].unsaid);
+	assert_string_equal(v.rows[EMP_V5].why, "v1 cannot be said");
+	/* what is not met is not met, whatever cannot be said before it */
+	emp_versions(&run, x, 14, NULL, &(struct emp_options){ 0 }, &v);
+	assert_false(v.rows[EMP_V5].unsaid || v.rows[EMP_V5].held);
+	assert_holds(v.rows[EMP_V5].why, "no cutoffs of this machine");
+	assert_string_equal(v.rows[EMP_V6].why, "v5 is not met");
 	/* cutoffs, or any for this length, or daemons */
 	emp_versions(&run, x, 14, &m, &(struct emp_options){ 0 }, &v);
 	assert_true(v.rows[EMP_V4].held);
@@ -203,6 +245,41 @@ static void a_version_whose_condition_is_unknown_is_not_held(void **state)
 	machine_release(&m);
 }
 
+/* The fifth used more process time itself, but no more elapsed time; the last took longer, but no
+ * more process time. */
+static void rule_ii_judges_by_the_measure_asked_for(void **state)
+{
+	(void)state;
+	struct execution x[20];
+	struct run run = { .started_at_ns = IN_2023_NS };
+	struct emp_versions v;
+	emp_size_list sizes = { 0 };
+	for (size_t i = 0; i < 20; i++)
+		x[i] = execution((110 + (double)(i % 2)) * MS, (100 + (double)(i % 2)) * MS);
+	x[4].pt_ns[GRADE_EXEC] = 109000000;
+	x[19].et_ns = 300000000;
+	struct emp_options o = { .by_measure = true, .measure = EMP_ET };
+	emp_versions(&run, x, 20, NULL, &o, &v);
+	assert_int_equal(v.rows[EMP_V5].measure, EMP_ET);
+	assert_int_equal(v.rows[EMP_V5].dropped_outside, 1);
+	assert_near(v.rows[EMP_V5].et.max, 111 * MS, 0);
+	assert_near(v.rows[EMP_V5].value.max, 111 * MS, 0);
+	emp_sizes(&run, x, 20, &o, &sizes);
+	assert_int_equal(sizes.items[0].dropped_outside, 1);
+	assert_near(sizes.items[0].value.max, 111 * MS, 0);
+	array_release(&sizes);
+	/* by default process time is judged, and what took longer stays */
+	emp_versions(&run, x, 20, NULL, &(struct emp_options){ 0 }, &v);
+	assert_int_equal(v.rows[EMP_V5].measure, EMP_PT_EXEC);
+	assert_near(v.rows[EMP_V5].et.max, 300 * MS, 0);
+	assert_near(v.rows[EMP_V5].value.max, 101 * MS, 0);
+	/* what was not seen cannot be judged by */
+	o.measure = EMP_PT_NET;
+	emp_versions(&run, x, 20, NULL, &o, &v);
+	assert_int_equal(v.rows[EMP_V5].measure, EMP_PT_EXEC);
+	release_executions(x, 20);
+}
+
 /* n executions whose PT goes 2 ms below a second, 1 below, ... 2 above, and so on. */
 static struct execution *make_steady(size_t n)
 {
@@ -215,7 +292,7 @@ static struct execution *make_steady(size_t n)
 /* The n that is marked, 0 for none; every list begins with the whole and falls. */
 static size_t recommended(const struct execution *x, size_t n, const struct cutoff *cutoff)
 {
-	struct run run = { 0 };
+	struct run run = { .started_at_ns = IN_2023_NS };
 	emp_size_list sizes = { 0 };
 	size_t found = 0, marks = 0;
 	emp_sizes(&run, x, n,
@@ -244,7 +321,7 @@ static void sizes_of_samples_are_those_of_the_paper(void **state)
 		      { 1, { 1 } },
 		      { 0, { 0 } } };
 	for (size_t k = 0; k < COUNT(cases); k++) {
-		struct run run = { 0 };
+		struct run run = { .started_at_ns = IN_2023_NS };
 		emp_size_list sizes = { 0 };
 		struct execution *x = make_steady(cases[k].whole);
 		emp_sizes(&run, x, cases[k].whole, &(struct emp_options){ 0 }, &sizes);
@@ -260,7 +337,7 @@ static void each_size_counts_only_measured_executions(void **state)
 {
 	(void)state;
 	struct execution x[14];
-	struct run run = { 0 };
+	struct run run = { .started_at_ns = IN_2023_NS };
 	emp_size_list sizes = { 0 };
 	make_run(x);
 	emp_sizes(&run, x, 14,
@@ -331,6 +408,31 @@ static void the_least_size_that_is_like_the_whole_is_recommended(void **state)
 	free(x);
 }
 
+/* Executions that do not depend on each other: ten tell as much as any number, but for chance. */
+static void ten_are_recommended_for_nearly_all_runs_of_independent_executions(void **state)
+{
+	(void)state;
+	for (int skewed = 0; skewed < 2; skewed++) {
+		struct random r = { 17 };
+		int ten = 0, at_most_20 = 0;
+		for (int i = 0; i < 60; i++) {
+			struct execution *x = make_steady(300);
+			for (size_t k = 0; k < 300; k++) {
+				double u = 1 - random_unit(&r), v = random_unit(&r);
+				double z = sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+				double ns = skewed ? 1e9 * exp(0.05 * z) : 1e9 + 1e7 * z;
+				x[k].pt_ns[GRADE_EXEC] = (uint64_t)ns;
+			}
+			size_t n = recommended(x, 300, NULL);
+			ten += n == 10;
+			at_most_20 += n == 10 || n == 20;
+			free(x);
+		}
+		assert_true(ten >= 54);
+		assert_true(at_most_20 >= 57);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +442,8 @@ int main(void)
 		cmocka_unit_test(a_version_whose_condition_is_unknown_is_not_held),
 		cmocka_unit_test(sizes_of_samples_are_those_of_the_paper),
 		cmocka_unit_test(each_size_counts_only_measured_executions),
+		cmocka_unit_test(rule_ii_judges_by_the_measure_asked_for),
+		cmocka_unit_test(ten_are_recommended_for_nearly_all_runs_of_independent_executions),
 		cmocka_unit_test(the_least_size_that_is_like_the_whole_is_recommended),
 	};
 	return cmocka_run_group_tests_name("emp-versions", tests, NULL, NULL);

@@ -12,7 +12,7 @@
 
 #include "../fixtures/near.h"
 #include "emp-fixture.h"
-#include "protocol/emp/emp.h"
+#include "protocol/emp/choice.h"
 #include "stats/random.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -137,8 +137,9 @@ static void the_headline_is_the_best_grade_that_all_have(void **state)
 	struct emp_result r;
 	emp_judge(&run, x, 4, &plain, &r);
 	assert_int_equal(r.headline, EMP_PT_NET);
-	for (size_t m = 0; m < EMP_MEASURES; m++) /* its CPU's speed was not watched */
-		assert_true(r.present[m] == (m != EMP_PT_STEADY));
+	/* neither its CPU's speed was watched, nor was it counted */
+	for (enum emp_measure m = 0; m < EMP_MEASURES; m++)
+		assert_true(r.present[m] == (m != EMP_PT_STEADY && !emp_is_count(m)));
 	assert_int_equal(r.lead, EMP_PT_NET);
 	assert_near(r.user_share, 2.0 / 3, 1e-12);
 	assert_near(r.kept[EMP_USER].mean, 80 * MS * 2 / 3, 1e-3); /* of net, which is shown */
@@ -598,13 +599,13 @@ static void a_command_that_mostly_waits_is_warned_of(void **state)
 	}
 	judged(et, pt, 10, "waiting", &r);
 	assert_text(&r, "waiting",
-		    "the command waited 98 % of its time: process time says little about it");
-	assert_remedy(&r, "waiting", "--measure et judges by elapsed time");
+		    "the command was off the CPU 98 % of its time: process time says little");
+	assert_remedy(&r, "waiting", "as root, tare tells them apart");
 	emp_result_release(&r);
 	for (size_t i = 0; i < 10; i++)
 		pt[i] = 0.1 * MS;
 	judged(et, pt, 10, "waiting", &r);
-	assert_text(&r, "waiting", "waited over 99 % of");
+	assert_text(&r, "waiting", "off the CPU over 99 % of");
 	emp_result_release(&r);
 	for (size_t i = 0; i < 10; i++)
 		pt[i] = 50 * MS;
@@ -621,6 +622,146 @@ static void a_command_that_mostly_waits_is_warned_of(void **state)
 	assert_int_equal(r.headline, EMP_PT_TICK);
 	assert_null(find(&r, "waiting"));
 	emp_result_release(&r);
+}
+
+/* Ten executions of 100 ms with a ledger: these ms of it slept and queued, and the rest ran on as
+ * many CPUs. */
+struct spending {
+	struct run run;
+	struct execution x[10];
+	struct emp_result r;
+};
+
+static void spend(struct spending *s, const char *name, double slept, double queued, double cpus)
+{
+	static char names[4][16];
+	static size_t next;
+	char *copy = names[next++ % 4];
+	snprintf(copy, sizeof names[0], "%s", name);
+	*s = (struct spending){ .run.name = copy };
+	double ran = 100 - slept - queued;
+	for (size_t i = 0; i < 10; i++) {
+		s->x[i] = execution(100 * MS, ran * cpus * MS);
+		struct ledger *l = &s->x[i].ledger;
+		l->present = true;
+		l->wall_ns[LEDGER_TIMER] = (uint64_t)(slept * MS);
+		l->wall_ns[LEDGER_QUEUED] = (uint64_t)(queued * MS);
+		l->wall_ns[LEDGER_RUN] = (uint64_t)(ran * MS);
+		l->subject.ns[LEDGER_RUN] = (uint64_t)(ran * cpus * MS);
+		s->x[i].pt_ns[GRADE_NET] = l->subject.ns[LEDGER_RUN];
+		array_push(&l->entries,
+			   ((struct ledger_entry){ .cause = LEDGER_QUEUED,
+						   .name = "postgres",
+						   .ns = 1 + (uint64_t)(queued * MS) }));
+	}
+	emp_judge(&s->run, s->x, 10, &plain, &s->r);
+}
+
+static void forget(struct spending *s)
+{
+	for (size_t i = 0; i < 10; i++)
+		array_release(&s->x[i].ledger.entries);
+	emp_result_release(&s->r);
+}
+
+static void assert_choice(const struct spending *a, const struct spending *b,
+			  enum emp_measure asked, enum emp_measure measure, enum emp_why why,
+			  const char *words)
+{
+	const struct emp_judged runs[] = { { &a->run, a->x, &a->r, false },
+					   { &b->run, b->x, &b->r, true } };
+	struct emp_choice c;
+	struct strbuf said = { 0 };
+	emp_choose(runs, 2, asked, &c);
+	emp_choice_words(&c, runs, &said);
+	assert_int_equal(c.measure, measure);
+	assert_int_equal(c.why, why);
+	assert_string_equal(strbuf_text(&said), words);
+	strbuf_release(&said);
+}
+
+static void what_sleeps_is_judged_by_elapsed_time_and_what_queues_by_process_time(void **state)
+{
+	(void)state;
+	struct spending busy, sleepy, queued, parallel;
+	spend(&busy, "busy", 2, 0, 1);
+	spend(&sleepy, "sleepy", 90, 0, 1);
+	spend(&queued, "queued", 1, 51, 1);
+	spend(&parallel, "parallel", 0, 0, 2);
+	assert_choice(&busy, &busy, EMP_MEASURES, EMP_PT_NET, EMP_WHY_RAN, "");
+	assert_choice(&busy, &sleepy, EMP_MEASURES, EMP_ET, EMP_WHY_WAITS,
+		      "'sleepy' slept or did I/O 90 % of its time");
+	assert_choice(&queued, &busy, EMP_MEASURES, EMP_PT_NET, EMP_WHY_QUEUED,
+		      "'queued' only queued for a CPU, 51 % of its time");
+	assert_choice(&queued, &sleepy, EMP_MEASURES, EMP_ET, EMP_WHY_WAITS,
+		      "'sleepy' slept or did I/O 90 % of its time");
+	assert_choice(&busy, &parallel, EMP_MEASURES, EMP_ET, EMP_WHY_PARALLEL,
+		      "'parallel' used 2.0 CPUs at once, others fewer");
+	assert_choice(&parallel, &parallel, EMP_MEASURES, EMP_PT_NET, EMP_WHY_RAN, "");
+	/* what is asked for rules; what not all have cannot */
+	assert_choice(&busy, &busy, EMP_ET, EMP_ET, EMP_WHY_ASKED, "");
+	assert_choice(&sleepy, &busy, EMP_PT_EXEC, EMP_PT_EXEC, EMP_WHY_ASKED, "");
+	assert_choice(&busy, &busy, EMP_PT_TICK, EMP_PT_NET, EMP_WHY_RAN,
+		      "not every run has process time (tick)");
+	busy.run.conditions.measure = queued.run.conditions.measure = "et";
+	assert_choice(&busy, &queued, EMP_MEASURES, EMP_ET, EMP_WHY_ASKED, "");
+	assert_choice(&busy, &parallel, EMP_MEASURES, EMP_ET, EMP_WHY_PARALLEL,
+		      "'parallel' used 2.0 CPUs at once, others fewer");
+
+	assert_int_equal(sleepy.r.shown, EMP_ET);
+	assert_int_equal(queued.r.shown, EMP_PT_NET);
+	assert_text(&sleepy.r, "waiting", "slept or did I/O 90 % of its time");
+	assert_null(find(&sleepy.r, "contended"));
+	/* contention is called contention */
+	assert_null(find(&queued.r, "waiting"));
+	assert_text(&queued.r, "contended",
+		    "the command queued for a CPU 51 % of its time: postgres had it most");
+	assert_remedy(&queued.r, "contended", "it is the figure to use");
+	emp_result_release(&queued.r);
+	emp_judge(&queued.run, queued.x, 10, &plain, &queued.r);
+	assert_int_equal(queued.r.shown, EMP_ET); /* as it was made for */
+	forget(&busy);
+	forget(&sleepy);
+	forget(&queued);
+	forget(&parallel);
+}
+
+/* The scheduler's count of its time on run queues tells, if there is no ledger. */
+static void without_a_ledger_the_time_on_run_queues_tells_contention(void **state)
+{
+	(void)state;
+	struct run run = { 0 };
+	struct execution x[10];
+	struct emp_result r;
+	for (size_t i = 0; i < 10; i++) {
+		x[i] = execution(100 * MS, 49 * MS);
+		x[i].totals.present = 1u << TASK_EXEC | 1u << TASK_RUN_DELAY;
+		x[i].totals.value[TASK_EXEC] = 49000000;
+		x[i].totals.value[TASK_RUN_DELAY] = 51000000;
+	}
+	emp_judge(&run, x, 10, &plain, &r);
+	assert_int_equal(r.shown, EMP_PT_EXEC);
+	assert_null(find(&r, "waiting"));
+	assert_text(&r, "contended", "the command queued for a CPU 51 % of its time");
+	emp_result_release(&r);
+	/* of an ordinary user's run only the root is seen */
+	for (size_t i = 0; i < 10; i++) {
+		x[i].totals.present = 1u << TASK_EXEC;
+		add_process(&x[i], ROLE_SUBJECT, "prog", 48 * MS);
+		x[i].processes.items[0].present |= 1u << TASK_RUN_DELAY;
+		x[i].processes.items[0].value[TASK_RUN_DELAY] = 51000000;
+	}
+	emp_judge(&run, x, 10, &plain, &r);
+	assert_int_equal(r.shown, EMP_PT_EXEC);
+	emp_result_release(&r);
+	/* which says nothing if its children did the work */
+	for (size_t i = 0; i < 10; i++)
+		x[i].processes.items[0].value[TASK_EXEC] = 1000000;
+	emp_judge(&run, x, 10, &plain, &r);
+	assert_int_equal(r.shown, EMP_ET);
+	assert_text(&r, "waiting", "was off the CPU 51 % of its time");
+	emp_result_release(&r);
+	release_executions(x, 10);
 }
 
 static void what_was_left_behind_or_lost_is_warned_of(void **state)
@@ -660,6 +801,11 @@ static void what_was_left_behind_or_lost_is_warned_of(void **state)
 	emp_judge(&run, x, 12, &plain, &r);
 	assert_text(&r, "lost", "1 event was lost");
 	assert_text(&r, "ephemeral", "2 tasks came and went unseen: their time is in no PT");
+	emp_result_release(&r);
+	/* BPF has the subject's whole tree: nobody is told to run it as root with BPF */
+	run.backend = BACKEND_BPF;
+	emp_judge(&run, x, 12, &plain, &r);
+	assert_null(find(&r, "ephemeral"));
 	emp_result_release(&r);
 }
 
@@ -718,7 +864,7 @@ static void compare(const double *a, size_t n_a, const double *b, size_t n_b,
 	struct summary of_a, of_b;
 	summarise(a, n_a, &of_a);
 	summarise(b, n_b, &of_b);
-	emp_compare(&of_a, &of_b, c);
+	emp_compare_with(&of_a, &of_b, 0, 1, c);
 }
 
 static void a_comparison_says_ratio_and_whether_it_is_significant(void **state)
@@ -832,6 +978,9 @@ int main(void)
 		cmocka_unit_test(drift_two_modes_and_correlation_are_found),
 		cmocka_unit_test(a_steady_run_of_ten_has_no_warning),
 		cmocka_unit_test(a_command_that_mostly_waits_is_warned_of),
+		cmocka_unit_test(
+			what_sleeps_is_judged_by_elapsed_time_and_what_queues_by_process_time),
+		cmocka_unit_test(without_a_ledger_the_time_on_run_queues_tells_contention),
 		cmocka_unit_test(what_was_left_behind_or_lost_is_warned_of),
 		cmocka_unit_test(a_command_too_short_to_measure_gets_a_remedy),
 		cmocka_unit_test(steps_of_a_coarse_clock_are_not_taken_for_two_modes),

@@ -231,6 +231,21 @@ static void a_real_time_loop_that_waits_for_fair_tasks_is_throttled(void **state
 	}
 }
 
+static void another_tare_noise_is_named_by_its_process(void **state)
+{
+	struct scene *s = *state;
+	for (int32_t i = 0; i < 4; i++) {
+		uint64_t t = (uint64_t)(1 + i) * 100 * MS;
+		scene_detour(s, t, t + 3 * MS);
+		scene_switch(s, t, LOOP, 4712 + i % 2, "tare-loop/1");
+		s->trace.events.items[s->trace.events.count - 1].tgid = 4700 + i % 2;
+		scene_switch(s, t + 3 * MS, 4712 + i % 2, LOOP, "tare-loop/1");
+	}
+	const struct noise_cpu *c = played(s);
+	assert_source(c, NOISE_THREAD, "another tare noise (4700)", 2, 6 * MS);
+	assert_source(c, NOISE_THREAD, "another tare noise (4701)", 2, 6 * MS);
+}
+
 static void a_source_without_a_name_is_called_by_its_number(void **state)
 {
 	struct scene *s = *state;
@@ -833,6 +848,37 @@ static void a_round_without_detours_has_no_sources(void **state)
 	jitter_free(NULL);
 }
 
+/* By an event within it, or by a time that no speed explains; the second round has no probes. */
+static void interrupted_probes_are_left_out_of_the_speed(void **state)
+{
+	struct scene *s = *state;
+	struct speed_sample samples[20];
+	uint64_t begin = s->round.begin_ns;
+	for (size_t i = 0; i < 20; i++)
+		samples[i] = (struct speed_sample){ begin + (i + 1) * 10 * MS,
+						    { 700, 1500, 700, 2000 },
+						    0 };
+	samples[7].ns[SPEED_PORTS] = 50000;
+	scene_irq(s, samples[3].at_ns + 1000, samples[3].at_ns + 2000, 1);
+	scene_irq(s, samples[4].at_ns + 100000, samples[4].at_ns + 101000, 1);
+	s->round.speeds = samples;
+	s->round.speed_count = 20;
+	const struct noise_cpu *c = played(s);
+	uint64_t probes = 0, left_out = 0;
+	for (size_t i = 0; i < c->speeds.count; i++) {
+		probes += c->speeds.items[i].probes;
+		left_out += c->speeds.items[i].left_out;
+		assert_true(fabs(c->speeds.items[i].ns[SPEED_PORTS] - 1500) < 1e-3);
+	}
+	assert_int_equal(probes, 18);
+	assert_int_equal(left_out, 2);
+	assert_int_equal(samples[3].flags, 0); /* the collector's are not changed */
+	s->round.speed_count = 0;
+	size_t points = c->speeds.count;
+	played(s);
+	assert_int_equal(s->noise.cpus.items[0].speeds.count, points);
+}
+
 #define SCENE(f) cmocka_unit_test_setup_teardown(f, start, stop)
 
 int main(void)
@@ -845,6 +891,7 @@ int main(void)
 		SCENE(work_items_and_turns_of_other_tasks_are_told_apart),
 		SCENE(faults_and_nmis_get_their_own_time),
 		SCENE(a_real_time_loop_that_waits_for_fair_tasks_is_throttled),
+		SCENE(another_tare_noise_is_named_by_its_process),
 		SCENE(a_source_without_a_name_is_called_by_its_number),
 		SCENE(a_source_without_an_end_lasts_until_the_next_known_moment),
 		SCENE(a_source_without_a_begin_lasts_since_the_last_known_moment),
@@ -867,6 +914,7 @@ int main(void)
 		SCENE(the_longest_detours_are_kept_with_their_surroundings),
 		SCENE(the_trace_of_a_long_detour_is_bounded),
 		SCENE(a_round_without_detours_has_no_sources),
+		SCENE(interrupted_probes_are_left_out_of_the_speed),
 	};
 	return cmocka_run_group_tests_name("jitter", tests, NULL, NULL);
 }

@@ -180,6 +180,31 @@ static void a_run_is_steadied_only_if_its_process_times_are_known(void **state)
 	sedona_run_release(&run);
 }
 
+/* As even as the papers' machine: 0.02 % of process time, all of ET's variation being its own. */
+static void an_even_run_is_compared_by_its_own_et_unless_asked_otherwise(void **state)
+{
+	(void)state;
+	for (int way = SEDONA_STEADY_IF_UNEVEN; way <= SEDONA_NOT_STEADY; way++) {
+		for (int uneven = 0; uneven < 2; uneven++) {
+			struct random r = { 8 };
+			struct sedona_run run = { .steadying = (enum sedona_steadying)way };
+			struct study s = { 0 };
+			for (int i = 0; i < 100; i++) {
+				double sigma = uneven ? 20 * MS : 0.2 * MS;
+				machine_add(&run, S + sigma * machine_gaussian(&r));
+				struct sedona_sample *x = &run.samples.items[i];
+				x->pt_ns = x->et_ns - (uint64_t)(1e4 * random_unit(&r));
+			}
+			sedona_study(&run, NULL, 1, &s, NULL);
+			assert_int_equal(s.runs[STUDY_SHORT].steadied,
+					 way == SEDONA_STEADY ||
+						 (way == SEDONA_STEADY_IF_UNEVEN && uneven));
+			study_release(&s);
+			sedona_run_release(&run);
+		}
+	}
+}
+
 static void a_short_and_a_long_run_find_the_same_daemons(void **state)
 {
 	(void)state;
@@ -362,6 +387,7 @@ int main(void)
 		cmocka_unit_test(known_daemons_are_found_and_their_samples_dropped),
 		cmocka_unit_test(a_short_and_a_long_run_find_the_same_daemons),
 		cmocka_unit_test(known_daemons_are_found_on_an_uneven_host),
+		cmocka_unit_test(an_even_run_is_compared_by_its_own_et_unless_asked_otherwise),
 		cmocka_unit_test(a_run_is_steadied_only_if_its_process_times_are_known),
 		cmocka_unit_test(windows_of_a_watch_find_the_same_daemons),
 		cmocka_unit_test(nothing_is_found_on_a_quiet_machine),

@@ -213,6 +213,115 @@ static void long_running_daemons_come_first_and_by_name(void **state)
 	assert_int_equal(daemon_named(&p->study, "java")->seen[STUDY_SHORT].long_executions, 0);
 }
 
+/* The whole study of samples that the tables describe: each daemon of the cluster takes its maximum
+ * in every other sample and 2 sigma less in the others. */
+static void rebuild(const struct papers *p, enum study_length length, uint32_t total, uint64_t ns,
+		    struct sedona_run *out)
+{
+	const struct sedona_run *l = &p->l[length];
+	struct random r = { 5 };
+	size_t next = 0;
+	out->length_ns = ns;
+	for (uint32_t i = 1; i <= total; i++) {
+		struct sedona_sample s = { .number = i, .first = out->executions.count };
+		double et = (double)ns + 4e6 * machine_gaussian(&r);
+		if (next < l->samples.count && l->samples.items[next].number == i) {
+			const struct sedona_sample *of = &l->samples.items[next++];
+			for (size_t k = of->first; k < of->first + of->count; k++) {
+				struct sedona_execution x = l->executions.items[k];
+				x.daemon = sedona_name_index(out, l->names.items[x.daemon].text);
+				array_push(&out->executions, x);
+				et += (double)x.pt_ns;
+			}
+		} else {
+			array_each(c, &p->cluster[length]) {
+				double less = i % 2 ? 2 * c->sigma_ns : 0;
+				if (less >= (double)c->max_ns)
+					continue;
+				uint64_t pt = c->max_ns - (uint64_t)less;
+				array_push(&out->executions,
+					   ((struct sedona_execution){
+						   sedona_name_index(out, c->name), pt, 0 }));
+				/* what is usual is part of the length */
+			}
+		}
+		s.et_ns = (uint64_t)et;
+		s.count = out->executions.count - s.first;
+		array_push(&out->samples, s);
+	}
+}
+
+static void the_papers_study_comes_out_of_samples_like_its_own(void **state)
+{
+	const struct papers *p = *state;
+	static const struct {
+		const char *daemon;
+		unsigned long long short_ms, long_ms; /* 0: none */
+	} want[] = { { "bash", 1, 0 },	{ "flush-9:0", 64, 48 }, { "jbd2/md0-8", 4, 11 },
+		     { "grep", 1, 12 }, { "md0_raid1", 35, 51 }, { "rhn_check", 281, 12828 },
+		     { "rhnsd", 2, 12 } };
+	static const uint32_t gone[] = { 75,  104, 186, 216, 298, 328, 366, 410,
+					 439, 522, 551, 634, 663, 746, 775 };
+	struct sedona_run runs[STUDY_LENGTHS] = { 0 };
+	struct study s = { 0 };
+	rebuild(p, STUDY_SHORT, 800, 128 * S, &runs[STUDY_SHORT]);
+	rebuild(p, STUDY_LONG, 40, 16384 * S, &runs[STUDY_LONG]);
+	sedona_study(&runs[STUDY_SHORT], &runs[STUDY_LONG], MS, &s, NULL);
+	assert_int_equal(s.runs[STUDY_SHORT].l_samples.count, 16);
+	assert_int_equal(s.runs[STUDY_SHORT].dropped.count, 15);
+	assert_memory_equal(s.runs[STUDY_SHORT].dropped.items, gone, sizeof gone);
+	assert_int_equal(s.runs[STUDY_LONG].dropped.count, 2);
+	assert_int_equal(s.runs[STUDY_LONG].dropped.items[0], 10);
+	assert_int_equal(s.runs[STUDY_LONG].dropped.items[1], 16);
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		const struct study_daemon *d = daemon_named(&s, want[i].daemon);
+		assert_int_equal(d->seen[STUDY_SHORT].cutoff_ns, want[i].short_ms * MS);
+		assert_int_equal(d->seen[STUDY_LONG].cutoff_ns, want[i].long_ms * MS);
+	}
+	study_release(&s);
+	for (int i = 0; i < STUDY_LENGTHS; i++)
+		sedona_run_release(&runs[i]);
+}
+
+/* As in the papers' samples, but java takes 2 ms instead of 3 in the long run's cluster: halfway to
+ * the 3 ms of its L-samples is 3 ms, and it takes up to 6 ms in usual samples of the short run. */
+static void a_cutoff_below_what_is_usual_in_the_other_run_is_not_given(void **state)
+{
+	const struct papers *p = *state;
+	struct sedona_seen_run seen[STUDY_LENGTHS];
+	struct study s = { 0 };
+	sedona_cluster_list rows = { 0 };
+	array_each(row, &p->cluster[STUDY_LONG]) {
+		array_push(&rows, *row);
+		if (strcmp(row->name, "java") == 0) {
+			rows.items[rows.count - 1].max_ns = 2 * MS;
+			rows.items[rows.count - 1].sigma_ns = 0;
+		}
+	}
+	for (int i = 0; i < STUDY_LENGTHS; i++)
+		seen[i] = (struct sedona_seen_run){
+			.l_samples = &p->l[i],
+			.cluster = i ? rows.items : p->cluster[i].items,
+			.cluster_count = i ? rows.count : p->cluster[i].count,
+			.total = i ? 40 : 800,
+			.length_ns = i ? 16384 * S : 128 * S,
+		};
+	sedona_cutoffs(&seen[STUDY_SHORT], &seen[STUDY_LONG], MS, &s);
+	const struct study_daemon *java = daemon_named(&s, "java");
+	assert_int_equal(java->seen[STUDY_LONG].cutoff_ns, 3 * MS);
+	assert_null(cutoff_find(s.cutoffs.items, s.cutoffs.count, "java", 128 * S));
+	assert_null(cutoff_find(s.cutoffs.items, s.cutoffs.count, "java", 16384 * S));
+	assert_int_equal(s.cutoffs.count, 16); /* all the others */
+	array_each(c, &s.cutoffs) {
+		const struct study_daemon *d = daemon_named(&s, c->daemon);
+		for (int i = 0; i < STUDY_LENGTHS; i++)
+			if (cutoff_find(c, 1, c->daemon, seen[i].length_ns))
+				assert_true(c->cutoff_ns >= d->seen[i].cluster_max_ns);
+	}
+	array_release(&rows);
+	study_release(&s);
+}
+
 /* ---- periods ---- */
 
 static struct study_period period_of(const uint32_t *numbers, size_t count, uint32_t total)
@@ -250,6 +359,24 @@ static void even_distances_are_a_period(void **state)
 	/* 5 % of long gaps */
 	assert_true(PERIOD(1000, 100, 300, 509, 700, 900).found);
 	assert_false(PERIOD(1000, 100, 300, 511, 700, 900).found);
+}
+
+/* One missing, one too many, one too late. */
+static void a_period_survives_one_occurrence_that_is_missing_or_too_many(void **state)
+{
+	(void)state;
+	struct study_period p = PERIOD(240, 7, 27, 47, 67, 107, 127, 147, 167, 187, 207, 227);
+	assert_true(p.found && !p.uncertain);
+	assert_near(p.samples, 20, 1e-9);
+	p = PERIOD(240, 7, 27, 47, 67, 87, 94, 107, 127, 147, 167, 187, 207, 227);
+	assert_true(p.found);
+	assert_near(p.samples, 20, 1e-9);
+	/* the first is missing, and so is the last */
+	assert_true(PERIOD(240, 27, 47, 67, 87, 107, 127, 147, 167, 187, 207).found);
+	/* half of them are not */
+	assert_false(PERIOD(240, 7, 13, 27, 60, 71, 87, 101, 122, 167, 180, 207).found);
+	/* only in the first half of the run */
+	assert_false(PERIOD(240, 7, 27, 47, 67, 87, 107).found);
 }
 
 static void random_samples_have_no_period(void **state)
@@ -489,8 +616,17 @@ static void a_stored_run_becomes_samples_with_daemons(void **state)
 	array_push(&x[1].processes, process_of(ROLE_DAEMON, "sshd", ticks, 0, 5, 6));
 	array_push(&x[1].processes, process_of(ROLE_DAEMON, "idle", exec, 0, 0, 0));
 	array_push(&x[1].processes, process_of(ROLE_SELF, "tare", exec, 9, 0, 0));
+	x[1].processes.items[1].pid = 40;
+	x[1].ledger.present = true;
+	array_push(&x[1].ledger.others,
+		   ((struct ledger_other){ .pid = 40, .delayed_ns = 20, .io_delayed_ns = 3 }));
 	struct sedona_run r;
 	sedona_run_of(&run, x, 4, &r);
+	assert_true(r.samples.items[0].tells_delays);
+	assert_int_equal(r.executions.items[0].delay_ns, 23);
+	assert_int_equal(r.executions.items[1].delay_ns, 0);
+	assert_false(r.samples.items[1].tells_delays);
+	array_release(&x[1].ledger.others);
 	assert_int_equal(r.run, 5);
 	assert_int_equal(r.samples.count, 2);
 	assert_int_equal(r.samples.items[0].number, 1);
@@ -515,9 +651,12 @@ int main(void)
 		cmocka_unit_test(the_papers_periods_come_out_of_its_samples),
 		cmocka_unit_test(the_papers_dropped_samples_are_dropped),
 		cmocka_unit_test(long_running_daemons_come_first_and_by_name),
+		cmocka_unit_test(the_papers_study_comes_out_of_samples_like_its_own),
+		cmocka_unit_test(a_cutoff_below_what_is_usual_in_the_other_run_is_not_given),
 	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(even_distances_are_a_period),
+		cmocka_unit_test(a_period_survives_one_occurrence_that_is_missing_or_too_many),
 		cmocka_unit_test(random_samples_have_no_period),
 		cmocka_unit_test(the_chance_of_even_gaps_is_what_counting_gives),
 		cmocka_unit_test(even_gaps_are_improbable_and_uneven_ones_are_not),

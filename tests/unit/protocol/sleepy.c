@@ -194,7 +194,8 @@ static uint64_t passing(struct sleepy_filter f)
 	sleepy_view_release(&v);
 	return samples;
 }
-#define PASSING(...) passing((struct sleepy_filter){ .instance = -1, __VA_ARGS__ })
+#define PASSING(...) \
+	passing((struct sleepy_filter){ .instance = -1, .innermost = true, __VA_ARGS__ })
 
 static void filters_let_through_what_they_name(void **state)
 {
@@ -212,6 +213,11 @@ static void filters_let_through_what_they_name(void **state)
 	assert_int_equal(PASSING(.object = "[kernel]"), 15);
 	assert_int_equal(PASSING(.object = "[k*"), 15);
 	assert_int_equal(PASSING(.function = "compare"), 80);
+	assert_int_equal(passing((struct sleepy_filter){ .function = "compare", .instance = -1 }),
+			 90);
+	assert_int_equal(PASSING(.function = "main"), 0);
+	assert_int_equal(passing((struct sleepy_filter){ .function = "main", .instance = -1 }),
+			 110);
 	assert_int_equal(PASSING(.function = "search"), 100);
 	assert_int_equal(PASSING(.function = "python3+0x5000"), 25);
 	assert_int_equal(PASSING(.function = "*"), 180);
@@ -464,6 +470,90 @@ static void functions_of_a_module_belong_to_the_module(void **state)
 	profile_release(&p);
 }
 
+/* A JIT without a map: its addresses are as many as its samples, and mean nothing. */
+static void code_in_memory_without_a_name_is_one_row_of_each_process(void **state)
+{
+	(void)state;
+	struct profile p = { .stacks = STACKS_EH_FRAME };
+	array_push(&p.slices, (struct profile_slice){ .end_ns = 1 });
+	for (uint32_t pid = 7; pid < 9; pid++) {
+		uint32_t anon = profile_add_object(
+			&p, &(struct profile_object){
+				    .path = (char *)"[anon]", .kind = OBJECT_MEMORY, .pid = pid });
+		uint32_t instance = profile_add_instance(
+			&p, &(struct profile_instance){
+				    .app = profile_add_app(&p, "node", PROFILE_NONE), .pid = pid });
+		uint32_t thread = profile_add_thread(&p, instance, pid, "node");
+		for (uint32_t i = 0; i < 21; i++) {
+			uint32_t stack[] = { profile_add_location(&p, anon, 0x7f0000 + i),
+					     profile_add_location(&p, anon, 0x7f1000) };
+			profile_add_sample(&p, 0, thread,
+					   profile_add_stack(&p, stack, 2, 0, STACK_COMPLETE), pid);
+		}
+	}
+	struct sleepy_view v;
+	for (int line = 0; line < 2; line++) {
+		sleepy_aggregate(&p, line ? SLEEPY_LINE : SLEEPY_FUNCTION, NULL, false, &v);
+		CHECK(&v, { "[anon]", 168, 168, 168, 0 }, { "[anon]", 147, 147, 147, 0 });
+		struct sleepy_shown shown[] = { { &v.rows.items[0], NULL },
+						{ &v.rows.items[1], NULL } };
+		sleepy_tell_apart(&p, v.by, shown, 2);
+		assert_string_equal(shown[0].mark, "PID 8");
+		assert_string_equal(shown[1].mark, "PID 7");
+		xfree(shown[0].mark);
+		xfree(shown[1].mark);
+		sleepy_view_release(&v);
+	}
+	sleepy_aggregate(&p, SLEEPY_INSTRUCTION, NULL, false, &v);
+	assert_int_equal(v.rows.count, 42);
+	sleepy_view_release(&v);
+	struct sleepy_filter filter = SLEEPY_ALL;
+	filter.function = "[anon]";
+	sleepy_aggregate(&p, SLEEPY_FUNCTION, &filter, false, &v);
+	assert_int_equal(v.samples, 315);
+	sleepy_view_release(&v);
+	profile_release(&p);
+}
+
+static void a_function_is_found_anywhere_on_the_stack(void **state)
+{
+	(void)state;
+	struct profile p = { .stacks = STACKS_EH_FRAME };
+	uint32_t object = profile_add_object(&p, &(struct profile_object){ .path = (char *)"/a" });
+	uint32_t at[2];
+	for (uint32_t i = 0; i < 2; i++) {
+		struct profile_function f = { .object = object,
+					      .name = (char *)(i ? "main" : "leaf"),
+					      .address = 0x100 * (i + 1),
+					      .size = 0x100 };
+		struct profile_frame frame = { .function = profile_add_function(&p, &f) };
+		at[i] = profile_add_location(&p, object, f.address);
+		profile_set_frames(&p, at[i], f.address, &frame, 1);
+	}
+	uint32_t instance = profile_add_instance(
+		&p, &(struct profile_instance){ .app = profile_add_app(&p, "a", object) });
+	uint32_t thread = profile_add_thread(&p, instance, 1, "a");
+	array_push(&p.slices, (struct profile_slice){ .end_ns = 1 });
+	profile_add_sample(&p, 0, thread, profile_add_stack(&p, at, 2, 0, STACK_COMPLETE), 10);
+	profile_add_sample(&p, 0, thread, profile_add_stack(&p, at, 1, 0, STACK_LEAF), 3);
+	struct sleepy_filter filter = SLEEPY_ALL;
+	struct sleepy_view v;
+	filter.function = "main";
+	sleepy_aggregate(&p, SLEEPY_FUNCTION, &filter, false, &v);
+	CHECK(&v, { "leaf", 10, 10, 10, 0 }, { "main", 0, 10, 0, 0 });
+	sleepy_view_release(&v);
+	filter.object = "/b"; /* which it is not in */
+	sleepy_aggregate(&p, SLEEPY_FUNCTION, &filter, false, &v);
+	assert_int_equal(v.samples, 0);
+	sleepy_view_release(&v);
+	filter.object = NULL;
+	filter.innermost = true;
+	sleepy_aggregate(&p, SLEEPY_FUNCTION, &filter, false, &v);
+	assert_int_equal(v.samples, 0);
+	sleepy_view_release(&v);
+	profile_release(&p);
+}
+
 static void views_of_an_empty_profile_are_empty(void **state)
 {
 	(void)state;
@@ -693,6 +783,8 @@ int main(void)
 		cmocka_unit_test(every_stack_is_visited_once_with_all_its_samples),
 		cmocka_unit_test(a_recursive_function_counts_once_in_total),
 		cmocka_unit_test(functions_of_a_module_belong_to_the_module),
+		cmocka_unit_test(code_in_memory_without_a_name_is_one_row_of_each_process),
+		cmocka_unit_test(a_function_is_found_anywhere_on_the_stack),
 		cmocka_unit_test(views_of_an_empty_profile_are_empty),
 		cmocka_unit_test(a_comparison_finds_what_changed_its_share),
 		cmocka_unit_test(a_program_at_another_place_is_compared_with_itself),

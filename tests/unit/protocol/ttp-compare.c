@@ -93,14 +93,14 @@ static void look_at_changes(const struct ttp_comparison *c)
 	const struct ttp_pair *slower = &c->pairs.items[1], *dropped = &c->pairs.items[5];
 	assert_int_equal(slower->query, 1);
 	assert_int_equal(slower->cardinality, 2000);
-	assert_near(slower->ratio, 1.1, 0.02);
-	assert_true(slower->low < 1.1 && slower->high > 1.1 && slower->low > 1.05);
-	assert_near(slower->other_ns / slower->base_ns, 1.1, 0.02);
-	assert_true(slower->p < 0.001);
-	assert_near(c->pairs.items[2].ratio, 0.9, 0.02);
+	assert_near(slower->time.ratio, 1.1, 0.02);
+	assert_true(slower->time.low < 1.1 && slower->time.high > 1.1 && slower->time.low > 1.05);
+	assert_near(slower->time.other_ns / slower->time.base_ns, 1.1, 0.02);
+	assert_true(slower->time.p < 0.001);
+	assert_near(c->pairs.items[2].time.ratio, 0.9, 0.02);
 	assert_null(c->pairs.items[4].other);
 	assert_non_null(dropped->other); /* it is there, but was not kept */
-	assert_true(isnan(dropped->ratio));
+	assert_true(isnan(dropped->time.ratio));
 	assert_int_equal(c->pairs.items[6].query, 4);
 	assert_null(c->pairs.items[6].base);
 	assert_int_equal(c->compared, 4);
@@ -146,7 +146,7 @@ static void look_for_measured(const struct ttp_comparison *c)
 {
 	assert_int_equal(c->time, TTP_MEASURED);
 	assert_int_equal(c->pairs.count, 1);
-	assert_near(c->pairs.items[0].base_ns, 180e6, 3e6);
+	assert_near(c->pairs.items[0].time.base_ns, 180e6, 3e6);
 }
 
 static void two_runs_are_compared_by_the_best_time_that_both_have(void **state)
@@ -208,6 +208,59 @@ static void runs_without_executions_have_nothing_to_compare(void **state)
 	(void)state;
 	struct query_run base = { 0 }, other = { 0 };
 	compare(&base, &other, TTP_TIMES, look_for_nothing);
+}
+
+/* A parallel plan: more CPU, and the user waits for less. */
+static void make_parallel(struct query_run *base, struct query_run *other)
+{
+	struct random r = { 6 };
+	add_at(base, &r, 1, 0, 100, 1);
+	add_at(other, &r, 1, 0, 140, 2);
+	array_each(x, &other->at.items[0].executions) {
+		x->measured_ns = 100 * MS + x->number * 1000;
+		x->query_tasks = 3;
+	}
+}
+
+static void look_for_elapsed(const struct ttp_comparison *c)
+{
+	const struct ttp_pair *p = &c->pairs.items[0];
+	assert_int_equal(c->time, TTP_DEVICE);
+	assert_near(p->time.ratio, 190. / 150, 0.03);
+	assert_near(p->elapsed.ratio, 100. / 180, 0.03);
+	assert_near(c->elapsed_ratio, p->elapsed.ratio, 1e-9);
+	assert_int_equal(p->change, TTP_FASTER);
+	assert_int_equal(p->by, TTP_MEASURED);
+	assert_int_equal(c->slower, 0);
+	assert_int_equal(c->contrary, 1);
+}
+
+static void look_for_device(const struct ttp_comparison *c)
+{
+	assert_int_equal(c->pairs.items[0].change, TTP_SLOWER);
+	assert_int_equal(c->pairs.items[0].by, TTP_DEVICE);
+	assert_int_equal(c->slower, 1);
+	assert_int_equal(c->contrary, 0);
+}
+
+static void look_for_slower_elapsed(const struct ttp_comparison *c)
+{
+	assert_int_equal(c->pairs.items[0].change, TTP_SLOWER);
+	assert_int_equal(c->pairs.items[0].by, TTP_MEASURED);
+}
+
+static void a_speed_up_by_elapsed_is_no_slow_down_unless_asked_for(void **state)
+{
+	(void)state;
+	struct query_run base = { .dbms = "a", .cpus = 4 }, other = base;
+	make_parallel(&base, &other);
+	compare(&base, &other, TTP_TIMES, look_for_elapsed);
+	base = other = (struct query_run){ .dbms = "a", .cpus = 4 };
+	make_parallel(&base, &other);
+	compare(&base, &other, TTP_DEVICE, look_for_device);
+	base = other = (struct query_run){ .dbms = "a", .cpus = 4 };
+	make_parallel(&other, &base);
+	compare(&base, &other, TTP_TIMES, look_for_slower_elapsed);
 }
 
 /* ---- chance ---- */
@@ -275,6 +328,7 @@ int main(void)
 		cmocka_unit_test(two_runs_are_compared_by_the_best_time_that_both_have),
 		cmocka_unit_test(queries_are_paired_by_their_text),
 		cmocka_unit_test(runs_without_executions_have_nothing_to_compare),
+		cmocka_unit_test(a_speed_up_by_elapsed_is_no_slow_down_unless_asked_for),
 		cmocka_unit_test(equal_runs_differ_in_about_five_of_a_hundred_comparisons),
 		cmocka_unit_test(p_is_adjusted_by_holms_method),
 		cmocka_unit_test(the_interval_of_a_shift_is_that_of_known_ranks),

@@ -135,6 +135,31 @@ static void a_model_of_known_data_has_the_known_correlations(void **state)
 					 abs((int)level - (int)ttp_relations[i].predicted));
 		}
 	}
+	/* the other way round: as strong, and no match */
+	for (int i = 0; i < N; i++) {
+		struct query_execution *x = &run.at.items[0].executions.items[i];
+		uint64_t *user = &x->usage[QUERY_QUERY].value[QUERY_USER_NS];
+		*user = UINT64_C(4000000000000000) - *user;
+	}
+	struct ttp_correlation before[TTP_RELATIONS];
+	memcpy(before, out, sizeof before);
+	ttp_model(runs, results, 1, out);
+	for (int i = 0; i < TTP_RELATIONS; i++) {
+		bool turned = ttp_relations[i].left == TTP_Q_USER ||
+			      ttp_relations[i].right == TTP_Q_USER;
+		int away = turned ? (int)before[i].level + (int)ttp_relations[i].predicted
+				  : before[i].off;
+		assert_near(out[i].r, turned ? -before[i].r : before[i].r, 1e-9);
+		assert_int_equal(out[i].level, before[i].level);
+		assert_int_equal(out[i].off, away > 2 ? 2 : away);
+	}
+	/* of a measure that was not seen nothing can be told */
+	for (int i = 0; i < N; i++)
+		run.at.items[0].executions.items[i].usage[QUERY_QUERY].missing = 1 << QUERY_READS;
+	ttp_model(runs, results, 1, out);
+	for (int i = 0; i < TTP_RELATIONS; i++)
+		assert_int_equal(out[i].off == -1, ttp_relations[i].left == TTP_Q_READS ||
+							   ttp_relations[i].right == TTP_Q_READS);
 	at.drop = TTP_DROP_FEW; /* of what is dropped nothing is known */
 	ttp_model(runs, results, 1, out);
 	assert_true(isnan(out[0].r));

@@ -278,6 +278,31 @@ static void each_check_of_the_paper_fires_at_its_bound(void **state)
 	assert_int_equal(fired_of(x, &by_paper), 1 << TTP_TIMED_OUT);
 }
 
+static void a_short_count_of_workers_is_named(void **state)
+{
+	(void)state;
+	struct query_run r = { .queries = 1, .cpus = 2 };
+	struct query_at at = { .query = 1 };
+	struct ttp_result result;
+	for (uint32_t i = 1; i <= 8; i++) {
+		struct query_execution x = sound(i);
+		x.workers_planned = 4;
+		x.workers = i == 3 ? 2 : i == 5 ? -1 : 3; /* 4 never ran */
+		array_push(&at.executions, x);
+	}
+	array_push(&r.at, at);
+	ttp_judge(&r, &adapted, &result);
+	assert_int_equal(result.checks[TTP_WORKERS].fired, 1);
+	assert_int_equal(result.fired[2], 1 << TTP_WORKERS);
+	assert_int_equal(result.executions_kept, 7);
+	assert_string_equal(ttp_check_names[TTP_WORKERS], "missing worker");
+	ttp_result_release(&result);
+	ttp_judge(&r, &by_paper, &result);
+	assert_int_equal(result.checks[TTP_WORKERS].fired, 0);
+	ttp_result_release(&result);
+	query_run_release(&r);
+}
+
 static void each_adapted_check_fires_at_its_bound(void **state)
 {
 	(void)state;
@@ -492,6 +517,90 @@ static void checks_of_the_experiment_count_what_is_wrong_in_it(void **state)
 	query_run_release(&run);
 }
 
+/* How often a check of the execution fired and was evaluated, of ten of which each is this one. */
+static struct ttp_count count_of(struct query_execution x, const struct ttp_options *o,
+				 enum ttp_check check)
+{
+	struct query_run run = { .cpus = 2 };
+	struct query_at *q = add_at(&run, 1, 1000);
+	struct ttp_result r;
+	for (uint32_t i = 1; i <= 10; i++) {
+		x.number = i;
+		array_push(&q->executions, x);
+	}
+	ttp_judge(&run, o, &r);
+	struct ttp_count count = r.checks[check];
+	ttp_result_release(&r);
+	query_run_release(&run);
+	return count;
+}
+
+/* Neither passed nor failed; unless what is known decides it. */
+static void what_was_not_measured_is_not_evaluated(void **state)
+{
+	(void)state;
+	const uint32_t all = (1u << QUERY_MEASURES) - 1;
+	for (int form = 0; form < 2; form++) {
+		const struct ttp_options *o = form ? &by_paper : &adapted;
+		struct query_execution x = sound(1);
+		for (int i = 0; i <= TTP_LOST; i++)
+			assert_int_equal(count_of(x, o, i).of, form && i == TTP_LOST ? 0 : 10);
+		x.overall_missing = ~0u;
+		for (int m = 0; m <= OVERALL_GUEST; m++)
+			x.overall_ns[m] = 0;
+		assert_int_equal(count_of(x, o, TTP_USER_TICKS).of, 0);
+		assert_int_equal(count_of(x, o, TTP_USER_TICKS).fired, 0);
+		assert_int_equal(count_of(x, o, TTP_OVERALL_CPU).of, 0);
+		x.usage[QUERY_QUERY].missing = 1 << QUERY_NVCSW;
+		assert_int_equal(count_of(x, o, TTP_SWITCHES).of, 0);
+		x.ephemeral = -1;
+		assert_int_equal(count_of(x, o, TTP_EPHEMERAL).of, 0);
+		x.utility_most_ns = UINT64_MAX;
+		assert_int_equal(count_of(x, o, TTP_AMBIGUOUS).of, 0);
+		x.own_device_ns = UINT64_MAX;
+		assert_int_equal(count_of(x, o, TTP_IOWAIT).of, 0);
+		x.usage[QUERY_DAEMON] = (struct query_usage){ .missing = all };
+		assert_int_equal(count_of(x, o, TTP_DBMS_TIME).of, 0);
+		assert_int_equal(count_of(x, o, TTP_CPU).of, 0);
+		/* what is known is too much already */
+		x.usage[QUERY_UTILITY].value[QUERY_USER_NS] = 5000 * MS;
+		assert_int_equal(count_of(x, o, TTP_CPU).fired, 10);
+		assert_int_equal(count_of(x, o, TTP_CPU).of, 10);
+		x = sound(1); /* blocked time is at most that of devices, and of the window */
+		x.usage[QUERY_QUERY].missing = 1 << QUERY_BLKIO_NS;
+		QUERY(QUERY_BLKIO_NS) = 0;
+		x.usage[QUERY_DAEMON].value[QUERY_USER_NS] = 1000 * MS;
+		x.own_device_ns = x.others_device_ns = 0;
+		assert_int_equal(count_of(x, o, TTP_DBMS_TIME).fired, 10);
+		x.own_device_ns = UINT64_MAX;
+		assert_int_equal(count_of(x, o, TTP_DBMS_TIME).of, 0);
+		x.usage[QUERY_DAEMON].value[QUERY_USER_NS] = 4000 * MS;
+		assert_int_equal(count_of(x, o, TTP_DBMS_TIME).fired, 10);
+		x.usage[QUERY_DAEMON].value[QUERY_USER_NS] = 10 * MS;
+		assert_int_equal(count_of(x, o, TTP_DBMS_TIME).of, 10);
+		assert_int_equal(count_of(x, o, TTP_QUERY_TIME).of, 0);
+		assert_int_equal(count_of(x, o, TTP_BLKIO).of, 0);
+		x.usage[QUERY_QUERY].missing = 1 << QUERY_USER_NS;
+		QUERY(QUERY_USER_NS) = QUERY(QUERY_SYSTEM_NS) = 0;
+		assert_int_equal(count_of(x, o, TTP_ZERO_TIME).fired, 0);
+		assert_int_equal(count_of(x, o, TTP_ZERO_TIME).of, 0);
+	}
+	/* one without a CPU time does not vary, and has no part in the model */
+	struct query_run run = { .cpus = 2 };
+	struct query_at *q = add_sound(&run, 1, 1000);
+	struct ttp_result r;
+	q->executions.items[3].usage[QUERY_QUERY] =
+		(struct query_usage){ .missing = all, .processes = 1 };
+	ttp_judge(&run, &adapted, &r);
+	assert_int_equal(r.at_checks[TTP_VARIATION].fired, 0);
+	assert_int_equal(r.at_checks[TTP_VARIATION].of, 1);
+	assert_int_equal(r.at_checks[TTP_RESULT_CACHE].of, 0);
+	assert_true(r.post.constant >> TTP_Q_USER & 1);
+	assert_true(isnan(ttp_model_value(&q->executions.items[3], TTP_Q_USER)));
+	ttp_result_release(&r);
+	query_run_release(&run);
+}
+
 /* ---- the steps ---- */
 
 static enum ttp_drop drop_of(const struct query_at *q, const struct ttp_options *o)
@@ -528,6 +637,9 @@ static void a_query_with_few_sound_executions_is_dropped(void **state)
 	assert_int_equal(drop_of(q, &by_paper), TTP_DROP_QUERY_PROCESS);
 	x[9].ephemeral = 1; /* dropped: it does not matter then */
 	assert_int_equal(drop_of(q, &by_paper), TTP_KEPT);
+	x[9] = sound(10);
+	x[4].query_process = 6; /* and back: twice another one */
+	assert_int_equal(drop_of(q, &adapted), TTP_DROP_QUERY_PROCESS);
 
 	for (uint32_t i = 0; i < 10; i++) {
 		x[i] = sound(i + 1);
@@ -551,6 +663,42 @@ static void a_query_with_few_sound_executions_is_dropped(void **state)
 			x[i].usage[QUERY_QUERY].value[QUERY_USER_NS] = 20 * MS;
 	}
 	assert_int_equal(drop_of(q, &by_paper), TTP_DROP_VARIATION);
+	query_run_release(&run);
+}
+
+/* Step 3 (ii): another process is expected after a new connection, and after a restart. */
+static void a_new_connection_explains_another_query_process(void **state)
+{
+	(void)state;
+	struct query_run run = { .cpus = 2 };
+	struct query_execution *x = add_sound(&run, 1, 1000)->executions.items;
+	struct ttp_result r;
+	for (uint32_t i = 0; i < 10; i++) {
+		x[i].started_at_ns = 1000 + i;
+		x[i].query_process = i < 4 ? 5 : 6;
+	}
+	array_push(&run.events, ((struct query_event){ .kind = QUERY_BACKED_OFF, .at_ns = 900 }));
+	ttp_judge(&run, &adapted, &r);
+	assert_int_equal(r.at[0].drop, TTP_DROP_QUERY_PROCESS);
+	ttp_result_release(&r);
+	run.events.items[0].at_ns = 1003;
+	ttp_judge(&run, &adapted, &r);
+	assert_int_equal(r.at[0].drop, TTP_KEPT);
+	ttp_result_release(&r);
+	run.events.count = 0;
+	run.cold = true;
+	ttp_judge(&run, &adapted, &r); /* not restarted before each */
+	assert_int_equal(r.at[0].drop, TTP_DROP_QUERY_PROCESS);
+	ttp_result_release(&r);
+	for (uint32_t i = 0; i < 10; i++)
+		x[i].query_process = 100 + i;
+	ttp_judge(&run, &adapted, &r);
+	assert_int_equal(r.at[0].drop, TTP_KEPT);
+	ttp_result_release(&r);
+	run.events.count = 1; /* restarted before each, and connected again between two of them */
+	ttp_judge(&run, &adapted, &r);
+	assert_int_equal(r.at[0].drop, TTP_KEPT);
+	ttp_result_release(&r);
 	query_run_release(&run);
 }
 
@@ -626,7 +774,13 @@ static void times_that_fall_with_more_rows_are_counted(void **state)
 	for (size_t i = 0; i < 10; i++)
 		run.at.items[2].executions.items[i].plan = 9;
 	ttp_judge(&run, &adapted, &r);
-	assert_int_equal(r.post.strict.of, 1);
+	/* the second is compared with the fourth, whose plan it has, as in a onepass run */
+	assert_int_equal(r.post.strict.of, 2);
+	assert_int_equal(r.post.strict.fired, 1);
+	assert_int_equal(r.at[1].after & 1 << TTP_STRICT, 1 << TTP_STRICT);
+	assert_int_equal(ttp_next_higher(&run, 1), 3);
+	assert_true(ttp_next_higher(&run, 2) == SIZE_MAX);
+	assert_true(ttp_next_higher(&run, 3) == SIZE_MAX); /* what follows is another query's */
 	ttp_result_release(&r);
 	query_run_release(&run);
 }
@@ -729,11 +883,14 @@ int main(void)
 		cmocka_unit_test(processes_only_in_the_first_snapshot_are_ephemeral),
 		cmocka_unit_test(each_check_of_the_paper_fires_at_its_bound),
 		cmocka_unit_test(each_adapted_check_fires_at_its_bound),
+		cmocka_unit_test(a_short_count_of_workers_is_named),
 		cmocka_unit_test(blocked_time_of_other_threads_does_not_fire_a_check),
 		cmocka_unit_test(context_switches_are_judged_against_the_other_executions),
 		cmocka_unit_test(the_papers_check_of_switches_is_over_all_of_a_query),
 		cmocka_unit_test(checks_of_the_experiment_count_what_is_wrong_in_it),
 		cmocka_unit_test(a_query_with_few_sound_executions_is_dropped),
+		cmocka_unit_test(a_new_connection_explains_another_query_process),
+		cmocka_unit_test(what_was_not_measured_is_not_evaluated),
 		cmocka_unit_test(a_first_execution_that_is_far_slower_shows_a_result_cache),
 		cmocka_unit_test(times_that_fall_with_more_rows_are_counted),
 		cmocka_unit_test(every_time_of_a_query_is_calculated),

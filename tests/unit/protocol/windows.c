@@ -69,6 +69,28 @@ static uint64_t pt_of(const struct sedona_run *r, size_t sample, const char *nam
 	return pt;
 }
 
+/* The window's time is taken on its own CPU only; on the other one a process delays nobody. */
+static void a_window_tells_who_held_the_program_up(void **state)
+{
+	(void)state;
+	struct bursts b = part_of(10);
+	uint32_t here = add_process(&b, "here", false), there = add_process(&b, "there", false);
+	add_burst(&b, here, 0, 2 * S, 300 * MS, 300 * MS);
+	add_burst(&b, there, 1, 2 * S, 400 * MS, 400 * MS);
+	struct sedona_run r = cut(&b, 1, S, 0, 0);
+	size_t seen = 0;
+	array_each(x, &r.executions) {
+		bool delays = strcmp(r.names.items[x->daemon].text, "here") == 0;
+		assert_int_equal(x->delay_ns, delays ? x->pt_ns : 0);
+		seen++;
+	}
+	assert_int_equal(seen, 2);
+	array_each(s, &r.samples)
+		assert_true(s->tells_delays);
+	sedona_run_release(&r);
+	bursts_release(&b);
+}
+
 /* Every 10 s for 300 ms on the program's CPU: each tenth window or so, 300 ms longer. */
 static void a_window_is_longer_by_the_time_of_the_daemon_in_it(void **state)
 {
@@ -312,6 +334,7 @@ static void a_day_of_bursts_is_cut_quickly(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_window_tells_who_held_the_program_up),
 		cmocka_unit_test(a_window_is_longer_by_the_time_of_the_daemon_in_it),
 		cmocka_unit_test(a_burst_over_several_windows_counts_by_its_share),
 		cmocka_unit_test(each_process_is_one_execution_of_a_window),

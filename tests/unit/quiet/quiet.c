@@ -82,6 +82,24 @@ static void what_is_applied_is_restored_to_what_it_was(void **state)
 	quiet_list_release(&undone);
 }
 
+/* Who still runs puts everything back itself: nobody is told to do it beneath them. */
+static void beneath_a_live_holder_restoring_is_not_advised(void **state)
+{
+	(void)state;
+	struct quiet_options o = { .root = tree_root };
+	struct error err = ERROR_INIT;
+	quiet_list made = { 0 }, again = { 0 }, undone = { 0 };
+	assert_int_equal(quiet_apply(&o, (int)getpid(), &made, &err), 0);
+	assert_int_equal(quiet_apply(&o, 0, &again, &err), -1);
+	assert_non_null(strstr(err.text, "quiet already"));
+	assert_null(strstr(err.hint, "--restore"));
+	assert_non_null(strstr(err.hint, "when it ends"));
+	assert_int_equal(quiet_restore(&o, &undone, &err), 0);
+	quiet_list_release(&made);
+	quiet_list_release(&again);
+	quiet_list_release(&undone);
+}
+
 static void only_chosen_knobs_are_changed(void **state)
 {
 	static const char *const only[] = { "default", "smt" }, *const except[] = { "turbo" };
@@ -411,6 +429,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_TREE(a_plan_says_what_would_change_and_changes_nothing),
 		ON_TREE(what_is_applied_is_restored_to_what_it_was),
+		ON_TREE(beneath_a_live_holder_restoring_is_not_advised),
 		ON_TREE(only_chosen_knobs_are_changed),
 		ON_TREE(what_others_changed_meanwhile_is_left_alone),
 		ON_TREE(what_cannot_be_put_back_stays_in_the_journal),

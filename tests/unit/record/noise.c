@@ -1,3 +1,4 @@
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -277,6 +278,91 @@ static void placed_detours_do_not_overlap(void **state)
 	array_release(&out);
 }
 
+/* ---- the speed over time ---- */
+
+/* A probe every 10 ms for so many seconds; of 100 ns, but 200 ns in every other point of 100 ms. */
+static void probe_for(noise_speed_list *points, uint64_t s)
+{
+	for (uint64_t at = 0; at < s * 1000000000; at += 10000000) {
+		float ns = at / NOISE_SPEED_POINT_NS % 2 ? 200 : 100;
+		noise_speed_add(points, at, &(struct speed_sample){ at, { ns, ns, ns, ns }, 0 });
+	}
+}
+
+static void probes_of_100_ms_are_one_point(void **state)
+{
+	(void)state;
+	noise_speed_list points = { 0 };
+	probe_for(&points, 2);
+	assert_int_equal(points.count, 20);
+	for (size_t i = 0; i < points.count; i++) {
+		const struct noise_speed_point *p = &points.items[i];
+		assert_int_equal(p->begin_ns, i * NOISE_SPEED_POINT_NS);
+		assert_int_equal(p->length_ns, NOISE_SPEED_POINT_NS);
+		assert_int_equal(p->probes, 10);
+		for (size_t k = 0; k < SPEED_KINDS; k++)
+			assert_near(p->ns[k], i % 2 ? 200 : 100, 1e-9);
+	}
+	array_release(&points);
+}
+
+static void too_many_points_are_merged_by_twos_and_keep_the_mean_speed(void **state)
+{
+	(void)state;
+	for (uint64_t s = 1; s < 2000; s = s * 3 + 1) {
+		noise_speed_list points = { 0 };
+		double work = 0;
+		uint64_t probes = 0;
+		probe_for(&points, s);
+		assert_in_range(points.count, 1, NOISE_SPEED_POINTS_MAX);
+		for (size_t i = 0; i < points.count; i++) {
+			const struct noise_speed_point *p = &points.items[i];
+			assert_int_equal(p->begin_ns % p->length_ns, 0);
+			assert_int_equal(p->length_ns, points.items[0].length_ns);
+			assert_true(!i || p->begin_ns == p[-1].begin_ns + p->length_ns);
+			probes += p->probes;
+			work += (double)p->probes / p->ns[SPEED_PORTS];
+			/* half the time at half the speed: three quarters of it */
+			if (p->length_ns > NOISE_SPEED_POINT_NS && i + 1 < points.count)
+				assert_near(p->ns[SPEED_PORTS], 100 / 0.75, 1e-9);
+		}
+		assert_int_equal(probes, 100 * s);
+		assert_near(work, (double)probes / 100 * 0.75, 1e-6);
+		array_release(&points);
+	}
+}
+
+static void probes_that_are_left_out_are_counted_and_not_in_the_mean(void **state)
+{
+	(void)state;
+	noise_speed_list points = { 0 };
+	noise_speed_add(&points, 5,
+			&(struct speed_sample){ 5, { 900, 1, 1, 1 }, SPEED_INTERRUPTED });
+	assert_int_equal(points.count, 1);
+	assert_true(isnan(points.items[0].ns[SPEED_CHAIN]));
+	assert_int_equal(points.items[0].probes, 0);
+	noise_speed_add(&points, 6, &(struct speed_sample){ 6, { 100, 1, 1, 1 }, 0 });
+	noise_speed_add(&points, 7, &(struct speed_sample){ 7, { 900, 1, 1, 1 }, SPEED_MOVED });
+	assert_int_equal(points.count, 1);
+	assert_int_equal(points.items[0].probes, 1);
+	assert_int_equal(points.items[0].left_out, 2);
+	assert_near(points.items[0].ns[SPEED_CHAIN], 100, 0);
+	array_release(&points);
+}
+
+/* A pause is not filled with points, and a far one does not make memory grow. */
+static void stretches_without_a_probe_have_no_point(void **state)
+{
+	(void)state;
+	noise_speed_list points = { 0 };
+	const struct speed_sample s = { 0, { 1, 1, 1, 1 }, 0 };
+	noise_speed_add(&points, 0, &s);
+	noise_speed_add(&points, UINT64_C(86400) * 1000000000, &s);
+	assert_int_equal(points.count, 2);
+	assert_int_equal(points.items[1].begin_ns, UINT64_C(86400) * 1000000000);
+	array_release(&points);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +376,10 @@ int main(void)
 		cmocka_unit_test(classes_have_names),
 		cmocka_unit_test(detours_are_placed_by_their_clock_pairs),
 		cmocka_unit_test(placed_detours_do_not_overlap),
+		cmocka_unit_test(probes_of_100_ms_are_one_point),
+		cmocka_unit_test(too_many_points_are_merged_by_twos_and_keep_the_mean_speed),
+		cmocka_unit_test(probes_that_are_left_out_are_counted_and_not_in_the_mean),
+		cmocka_unit_test(stretches_without_a_probe_have_no_point),
 	};
 	return cmocka_run_group_tests_name("noise", tests, NULL, NULL);
 }

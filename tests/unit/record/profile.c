@@ -69,8 +69,13 @@ static void owners_are_there_once(void **state)
 	assert_int_equal(profile_add_instance(&p, &reused), 2);
 	assert_int_equal(profile_add_thread(&p, 0, 5, "one"), 0);
 	assert_int_equal(profile_add_thread(&p, 1, 5, NULL), 1);
-	assert_int_equal(profile_add_thread(&p, 0, 5, "a name that is too long"), 0);
-	assert_string_equal(p.threads.items[0].comm, "a name that is ");
+	assert_int_equal(profile_add_thread(&p, 0, 5, "rcu_exp_par_gp_kthread_worker/0"), 0);
+	assert_string_equal(p.threads.items[0].comm, "rcu_exp_par_gp_kthread_worker/0");
+	char name[PROFILE_COMM + 1];
+	memset(name, 'x', PROFILE_COMM);
+	name[PROFILE_COMM] = 0; /* one more than there is room for */
+	assert_int_equal(profile_add_thread(&p, 0, 5, name), 0);
+	assert_int_equal(strlen(p.threads.items[0].comm), PROFILE_COMM - 1);
 	assert_string_equal(p.threads.items[1].comm, "");
 	profile_release(&p);
 }
@@ -102,6 +107,66 @@ static void places_are_there_once(void **state)
 	profile_set_frames(&p, at, 0x2055, (struct profile_frame[]){ { 1, 1, NULL } }, 1);
 	assert_true(l->address == 0x2055 && l->frames == 1);
 	assert_int_equal(p.frames.items[l->first_frame].function, 1);
+	profile_release(&p);
+}
+
+/* The name of a frame of a stack, counted from the innermost. */
+static const char *frame_name(const struct profile *p, uint32_t stack, uint32_t i)
+{
+	const struct profile_location *l =
+		&p->locations.items[p->links.items[p->stack_list.items[stack].first + i]];
+	return l->frames ? p->functions.items[p->frames.items[l->first_frame].function].name : "";
+}
+
+static void what_a_walk_left_out_has_a_frame(void **state)
+{
+	(void)state;
+	struct profile p = { .stacks = STACKS_EH_FRAME };
+	uint32_t links[2 + PROFILE_FRAMES_MAX];
+	uint32_t object = profile_add_object(
+		&p, &(struct profile_object){ .path = (char[]){ "a" }, .kind = OBJECT_FILE });
+	for (uint32_t i = 0; i < 2 + PROFILE_FRAMES_MAX; i++)
+		links[i] = profile_add_location(&p, object, i);
+	/* all of it */
+	uint32_t whole = profile_add_walked_stack(&p, links, 2 + PROFILE_FRAMES_MAX, 2,
+						  PROFILE_FRAMES_MAX, STACK_COMPLETE);
+	const struct profile_stack *s = &p.stack_list.items[whole];
+	assert_true(s->count == 2 + PROFILE_FRAMES_MAX && s->end == STACK_COMPLETE);
+	/* both ends */
+	uint32_t middle = profile_add_walked_stack(&p, links, 2 + PROFILE_FRAMES_MAX, 2, 5000,
+						   STACK_COMPLETE);
+	s = &p.stack_list.items[middle];
+	assert_true(s->count == 3 + PROFILE_FRAMES_MAX && s->kernel == 2 && s->end == STACK_ELIDED);
+	assert_string_equal(frame_name(&p, middle, 2 + PROFILE_FRAMES_INNER), "[truncated]");
+	assert_int_equal(p.links.items[s->first + s->count - 1], links[1 + PROFILE_FRAMES_MAX]);
+	assert_int_equal(profile_add_walked_stack(&p, links, 2 + PROFILE_FRAMES_MAX, 2, 4999,
+						  STACK_COMPLETE),
+			 middle);
+	/* the inner end only */
+	uint32_t inner =
+		profile_add_walked_stack(&p, links, 2 + PROFILE_FRAMES_MAX, 2, 8192, STACK_LIMIT);
+	s = &p.stack_list.items[inner];
+	assert_true(s->count == 3 + PROFILE_FRAMES_INNER && s->end == STACK_LIMIT);
+	assert_string_equal(frame_name(&p, inner, s->count - 1), "[truncated]");
+	/* the reasons are told apart */
+	static const struct {
+		enum stack_end end;
+		const char *root;
+	} ends[] = { { STACK_LIMIT, "[truncated]" },
+		     { STACK_NO_ROOM, "[truncated]" },
+		     { STACK_BROKEN, "[broken]" } };
+	for (size_t i = 0; i < 3; i++) {
+		uint32_t cut = profile_add_walked_stack(&p, links, 3, 0, 3, ends[i].end);
+		assert_int_equal(p.stack_list.items[cut].count, 4);
+		assert_int_equal(p.stack_list.items[cut].end, ends[i].end);
+		assert_string_equal(frame_name(&p, cut, 3), ends[i].root);
+	}
+	uint32_t leaf = profile_add_walked_stack(&p, links, 1, 0, 1, STACK_LEAF);
+	assert_int_equal(p.stack_list.items[leaf].count, 1);
+	/* frame pointers do not tell the end from a break */
+	p.stacks = STACKS_POINTERS;
+	uint32_t end = profile_add_walked_stack(&p, links, 3, 0, 3, STACK_BROKEN);
+	assert_int_equal(p.stack_list.items[end].count, 3);
 	profile_release(&p);
 }
 
@@ -346,6 +411,7 @@ int main(void)
 		cmocka_unit_test(owners_are_there_once),
 		cmocka_unit_test(places_are_there_once),
 		cmocka_unit_test(stacks_and_samples_are_there_once),
+		cmocka_unit_test(what_a_walk_left_out_has_a_frame),
 		cmocka_unit_test(a_hundred_thousand_of_each_are_found_again_quickly),
 		cmocka_unit_test(merging_adds_up_counts_and_repeats_nothing),
 		cmocka_unit_test(merging_moves_positions_and_keeps_what_only_one_has),

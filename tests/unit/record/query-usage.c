@@ -103,7 +103,7 @@ static void usage_of_a_server_is_split_by_the_part_each_process_plays(void **sta
 	assert_int_equal(x.usage[QUERY_QUERY].value[QUERY_NVCSW], 3);
 	assert_int_equal(x.usage[QUERY_QUERY].processes, 2);
 	assert_int_equal(x.query_tasks, 2);
-	assert_int_equal(x.query_process, 1);
+	assert_int_equal(x.query_process, BACKEND); /* not the worker */
 	assert_int_equal(x.read_bytes, 8192);
 	assert_int_equal(query_cpu_ns(&x, QUERY_UTILITY), 9 * MS);
 	assert_int_equal(x.utility_most_ns, 8 * MS);
@@ -113,6 +113,26 @@ static void usage_of_a_server_is_split_by_the_part_each_process_plays(void **sta
 	assert_int_equal(query_cpu_ns(&x, QUERY_DAEMON), 3 * MS);
 	assert_int_equal(x.other_utility, 1);
 	assert_int_equal(x.other_query, 0);
+}
+
+/* Step 3 (ii) of the protocol asks whether it was the same one in every execution. */
+static void another_backend_has_another_number(void **state)
+{
+	(void)state;
+	uint64_t numbers[3];
+	for (int i = 0; i < 3; i++) {
+		struct made before = BEFORE, after = AFTER, exits = AFTER;
+		struct query_execution x = { .measured_ns = 100 * MS };
+		struct query_who who = postgres;
+		who.process = i == 2 ? WRITER : BACKEND;
+		put(&before, BACKEND, BACKEND, SERVER, "postgres", 10 * MS)->start_ns = 5000 * MS;
+		put(&after, BACKEND, BACKEND, SERVER, "postgres", 20 * MS)->start_ns = 5000 * MS;
+		put(&before, WRITER, WRITER, SERVER, "postgres", 10 * MS)->start_ns = 5000 * MS;
+		put(&after, WRITER, WRITER, SERVER, "postgres", 20 * MS)->start_ns = 5000 * MS;
+		query_usage_between(&before.image, &after.image, &exits.image, &who, &x);
+		numbers[i] = x.query_process;
+	}
+	assert_true(numbers[0] != 0 && numbers[0] == numbers[1] && numbers[2] != numbers[0]);
 }
 
 /* A query that is a thread: of a server's, or of tare itself. */
@@ -243,6 +263,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(usage_of_a_server_is_split_by_the_part_each_process_plays),
+		cmocka_unit_test(another_backend_has_another_number),
 		cmocka_unit_test(a_query_that_is_a_thread_has_its_own_usage),
 		cmocka_unit_test(what_is_not_seen_is_missing),
 		cmocka_unit_test(nothing_is_counted_for_longer_than_there_was_time),

@@ -366,6 +366,33 @@ static void an_axis_of_nothing_but_zero_is_1_ns_long(void **state)
 	fixture_release(&f);
 }
 
+/* CPU 1 was watched, but for the second from 1 s on; its ports had half their speed after that. */
+static void the_speed_of_a_cpu_is_a_line_with_gaps(void **state)
+{
+	(void)state;
+	struct noise_fixture f;
+	struct error err = ERROR_INIT;
+	struct chart *none = chart_new(), *speed = chart_new();
+	noise_fixture_guest(&f);
+	assert_int_equal(chart_speed(none, &f.view, &err), -1);
+	err = (struct error)ERROR_INIT;
+	for (uint64_t ms = 0; ms < 4000; ms += 10) {
+		struct speed_sample s = { .ns = { 700, ms < 2000 ? 1000 : 2000, 700, 2000 } };
+		if (ms / 1000 != 1)
+			noise_speed_add(&f.noise.cpus.items[1].speeds, ms * 1000000, &s);
+	}
+	assert_int_equal(chart_speed(speed, &f.view, &err), 0);
+	assert_int_equal(speed->series.count, 1);
+	assert_string_equal(speed->series.items[0].title, "CPU 1");
+	assert_int_equal(chart_rows(speed), 31);
+	assert_true(fabs(chart_at(speed, 0, 0, 1) - 100) < 1e-6);
+	assert_true(isnan(chart_at(speed, 0, 10, 1)));
+	assert_true(fabs(chart_at(speed, 0, 30, 1) - 50) < 1e-6);
+	chart_free(none);
+	chart_free(speed);
+	noise_fixture_release(&f);
+}
+
 static void axes_of_noise_are_powers_of_ten(void **state)
 {
 	(void)state;
@@ -743,6 +770,7 @@ int main(void)
 		cmocka_unit_test(values_far_from_zero_have_few_distinct_labels_and_exact_data),
 		cmocka_unit_test(an_axis_of_nothing_but_zero_is_1_ns_long),
 		cmocka_unit_test(axes_of_noise_are_powers_of_ten),
+		cmocka_unit_test(the_speed_of_a_cpu_is_a_line_with_gaps),
 		cmocka_unit_test(two_detours_far_apart_are_both_drawn),
 		cmocka_unit_test(a_long_name_is_cut_in_its_middle),
 		cmocka_unit_test(the_system_is_drawn_in_parts_and_its_data_has_all),

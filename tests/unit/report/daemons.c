@@ -96,6 +96,39 @@ static void without_a_long_run_it_says_what_is_not_known(void **state)
 	study_fixture_release(&f);
 }
 
+/* A run gives a cutoff that the other run's usual samples are above of; and a daemon that was in
+ * slow samples only, but made none of them slow. */
+static void why_a_daemon_has_no_cutoff_is_said(void **state)
+{
+	(void)state;
+	struct strbuf out = { 0 };
+	assert_true(study_fixture_make(&f, "paper"));
+	array_each(d, &f.study.daemons)
+		if (strcmp(d->name, "java") == 0) {
+			struct study_seen *seen = &d->seen[STUDY_LONG];
+			seen->long_executions = 2;
+			seen->long_least_ns = seen->long_most_ns = 3000000;
+			seen->has_cutoff = true;
+			seen->cutoff_ns = 3000000;
+			assert_true(study_is_undecided(&f.study, d));
+		} else {
+			assert_false(study_is_undecided(&f.study, d));
+		}
+	render(&(struct style){ .width = 1000 }, &out);
+	assert_has(&out,
+		   "\njava: cannot tell. The long run gives a cutoff of 3.00 ms, but it takes "
+		   "up to 6.00 ms in usual samples of the short run.\n");
+	assert_has(&out, "none  cannot tell"); /* in the table */
+	study_fixture_release(&f);
+	assert_true(study_fixture_make(&f, "live"));
+	array_push(&f.study.daemons, ((struct study_daemon){ .name = "make" }));
+	render(&(struct style){ 0 }, &out);
+	assert_has(&out, "\nSeen, but not long-running: tare-c (at most 2.10 ms), make (made no "
+			 "sample slow)\n");
+	strbuf_release(&out);
+	study_fixture_release(&f);
+}
+
 static void studies_without_daemons_are_told_in_words(void **state)
 {
 	(void)state;
@@ -410,6 +443,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_study_is_shown_whole),
 		cmocka_unit_test(without_a_long_run_it_says_what_is_not_known),
+		cmocka_unit_test(why_a_daemon_has_no_cutoff_is_said),
 		cmocka_unit_test(studies_without_daemons_are_told_in_words),
 		cmocka_unit_test(every_study_fits_every_width),
 		cmocka_unit_test(figures_are_whole_beside_the_longest_names),

@@ -33,6 +33,7 @@ static void make_versions(struct emp_versions *out)
 		out->rows[v] = (struct emp_version_row){
 			.version = v,
 			.held = v < EMP_V3,
+			.unsaid = v == EMP_V6,
 			.measure = v ? EMP_PT_NET : EMP_ET,
 			.n = n,
 			.dropped_cutoff = v == EMP_V5 ? 15 : 0,
@@ -43,6 +44,7 @@ static void make_versions(struct emp_versions *out)
 	}
 	snprintf(out->rows[EMP_V3].why, EMP_WHY, "Turbo (boost) is on");
 	snprintf(out->rows[EMP_V4].why, EMP_WHY, "v3 is not met");
+	snprintf(out->rows[EMP_V6].why, EMP_WHY, "nobody knows");
 	snprintf(out->rows[EMP_V2].why, EMP_WHY, "The clock is kept by NTP");
 }
 
@@ -89,6 +91,8 @@ static void versions_and_sizes_are_shown_as_text(void **state)
 	emp_text(&f.view, &versions, NULL, NULL, &out);
 	assert_has(out.text, expected_versions);
 	assert_has(out.text, " v5  no    780  15   5  128.250 s");
+	assert_has(out.text, " v6  ?      10   0   0  128.250 s");
+	assert_has(out.text, " v6  ten samples. Cannot be said: nobody knows\n");
 	assert_has(out.text, expected_notes);
 	assert_null(strstr(out.text, "samples are enough"));
 
@@ -98,7 +102,7 @@ static void versions_and_sizes_are_shown_as_text(void **state)
 	assert_has(out.text, "400  <-   400   8   0  128.200 s  -       -  128.300 s  2.50 ms\n"
 			     " 10        10   0   0  128.200 s  -       -  128.300 s  2.50 ms\n"
 			     "400 samples are enough: σ and the share of outliers of the first 400 "
-			     "are near\nthose of all 800.\n");
+			     "are near\nthose of all 800, or differ by no more than chance.\n");
 	for (char *line = strtok(out.text, "\n"); line; line = strtok(NULL, "\n"))
 		assert_true(text_width(line) <= 80);
 	strbuf_release(&out);
@@ -154,6 +158,7 @@ static void versions_and_sizes_become_csv(void **state)
 	assert_string_equal(csv_at(&csv, 6, "et_stddev_ns"), "2500000");
 	assert_string_equal(csv_at(&csv, 4, "held"), "0");
 	assert_string_equal(csv_at(&csv, 4, "why"), "Turbo (boost) is on");
+	assert_string_equal(csv_at(&csv, 7, "held"), "");
 	csv_release(&csv);
 	strbuf_clear(&out);
 	make_sizes(&sizes, 10);
@@ -189,6 +194,8 @@ static void versions_and_sizes_become_json(void **state)
 	assert_int_equal(json_integer_value(json_object_get(v5, "n")), 780);
 	assert_int_equal(json_integer_value(json_object_get(v5, "dropped_cutoff")), 15);
 	assert_true(json_is_false(json_object_get(v5, "held")));
+	json_t *v6 = json_array_get(json_object_get(root, "versions"), 6);
+	assert_true(json_is_null(json_object_get(v6, "held")));
 	assert_true(json_is_null(json_object_get(v5, "why")));
 	assert_true(json_real_value(json_object_get(json_object_get(v5, "value"), "mean_ns")) ==
 		    128.25e9);

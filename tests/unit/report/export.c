@@ -249,7 +249,7 @@ static void csv_has_a_row_for_each_run_with_executions(void **state)
 	struct run_view views[] = { f[0].view, f[1].view, f[2].view };
 	struct strbuf out = { 0 };
 	struct csv csv;
-	time_csv(views, 3, &out);
+	time_csv(views, 3, 0, &out);
 	static const char header[] = "command,mean,stddev,median,user,system,min,max,parameter_n,"
 				     "parameter_m,run,";
 	assert_memory_equal(out.text, header, strlen(header));
@@ -305,11 +305,17 @@ static void markdown_has_relative_times_in_one_unit(void **state)
 	fixture_judge(&f[1]);
 	struct run_view views[] = { f[0].view, f[1].view, f[2].view };
 	check_markup(views, 3, TIME_UNIT_AUTO,
-		     "| Command | Mean [ms] | Min [ms] | Max [ms] | Relative | PT net [ms] | "
-		     "PT relative |\n"
-		     "|:---|---:|---:|---:|---:|---:|---:|\n"
-		     "| `a\\|b` | 203 ± 4 | 200 | 206 | 2.03 | 150.15 ± 0.07 | 2.00 |\n"
-		     "| `one` | 100.0 | 100.0 | 100.0 | 1.00 | 75.00 | 1.00 |\n");
+		     "| Command | Mean [ms] | Min [ms] | Max [ms] | PT net [ms] | PT relative |\n"
+		     "|:---|---:|---:|---:|---:|---:|\n"
+		     "| `a\\|b` | 203 ± 4 | 200 | 206 | 150.15 ± 0.07 | 2.00 |\n"
+		     "| `one` | 100.0 | 100.0 | 100.0 | 75.00 | 1.00 |\n");
+	/* one that sleeps is compared by elapsed time */
+	f[1].result.spent.blocked = 0.25;
+	check_markup(views, 3, TIME_UNIT_AUTO,
+		     "| Command | Mean [ms] | Min [ms] | Max [ms] | Relative | PT net [ms] |\n"
+		     "|:---|---:|---:|---:|---:|---:|\n"
+		     "| `a\\|b` | 203 ± 4 | 200 | 206 | 2.03 | 150.15 ± 0.07 |\n"
+		     "| `one` | 100.0 | 100.0 | 100.0 | 1.00 | 75.00 |\n");
 
 	f[0].result.present[EMP_PT_NET] = f[0].result.present[EMP_PT_EXEC] = false;
 	f[0].result.present[EMP_PT_TICK] = false;

@@ -14,6 +14,8 @@ static double value_of(const struct fixture *f, size_t i, enum emp_measure m)
 		return (1 - f->result.user_share) * value_of(f, i, EMP_PT_EXEC);
 	if (m == EMP_PT_STEADY)
 		return value_of(f, i, EMP_PT_NET);
+	if (emp_is_count(m))
+		return NAN; /* none of its machines counts */
 	uint64_t shell = m == EMP_ET ? f->run.shell_et_ns : f->run.shell_pt_ns[m - EMP_PT_NET];
 	uint64_t ns = m == EMP_ET ? x->et_ns : x->pt_ns[m - EMP_PT_NET];
 	return ns > shell ? (double)(ns - shell) : 0;
@@ -121,7 +123,7 @@ void fixture_init(struct fixture *f, const char *command, size_t n, double mean_
 	}
 	for (enum emp_measure m = 0; m < EMP_MEASURES; m++)
 		f->result.present[m] = true;
-	f->result.headline = EMP_PT_NET;
+	f->result.headline = f->result.lead = f->result.shown = EMP_PT_NET;
 	f->result.user_share = 0.9;
 	f->view = (struct run_view){ &f->run, f->executions, n + 1, &f->result, &f->machine };
 	fixture_judge(f);
@@ -147,7 +149,7 @@ void fixture_plain(struct fixture *f)
 {
 	f->run.backend = BACKEND_PLAIN;
 	f->run.not_seen = strdup("daemons, interrupts and anything that is not the subject's.");
-	f->result.headline = EMP_PT_TICK;
+	f->result.headline = f->result.lead = f->result.shown = EMP_PT_TICK;
 	f->result.present[EMP_PT_NET] = f->result.present[EMP_PT_EXEC] = false;
 	f->result.present[EMP_USER] = f->result.present[EMP_SYSTEM] = false;
 	f->result.user_share = NAN;

@@ -267,14 +267,19 @@ static void without_the_kernel_it_says_what_was_not_seen(void **state)
 	assert_has(&out, "\n 1e-01 │");
 	assert_null(strstr(out.text, "\n 1e+03 │"));
 	assert_has(&out, " s (interrupted), SCHED_FIFO 95");
-	assert_has(&out, "\ntold by the kernel          -         -  not seen\n");
-	assert_has(&out, "\nsteal                       -         -  not seen\n");
-	assert_has(&out, "\nall           2000  21.86 ms  0.00 %       -           -\n");
+	assert_has(&out, "\n  Lengths     half below 10.8 µs, 90 % below 19.0 µs");
+	assert_null(strstr(out.text, "unexplained"));
+	assert_null(strstr(out.text, "100.00 %"));
 	assert_has(&out, "\nNot seen: without CAP_BPF the kernel tells nothing.\n");
 	f.run.status = RUN_GOING;
 	f.run.not_seen[0] = '\0';
 	render(&(struct noise_style){ 0 }, &out);
 	assert_has(&out, " s (still going), SCHED_FIFO 95");
+	assert_has(&out, "\nNot seen: who caused a detour.\n");
+	strbuf_clear(&out);
+	noise_zoom(&f.view, 1000, 1000000, NULL, &out);
+	noise_top(&f.view, 24, NULL, &out);
+	assert_null(strstr(out.text, "unexplained"));
 	assert_has(&out, "\nNot seen: who caused a detour.\n");
 	strbuf_release(&out);
 	noise_fixture_release(&f);
@@ -512,6 +517,7 @@ static void tables_have_the_sources_of_each_cpu(void **state)
 	csv_parse(out.text, &csv);
 	assert_string_equal(csv_at(&csv, 1, "strict_ns"), "");
 	assert_string_equal(csv_at(&csv, 1, "steal_ns"), "");
+	assert_string_equal(csv_at(&csv, 1, "unexplained_ns"), "");
 	assert_string_equal(csv_at(&csv, 1, "master_count"), "");
 	csv_release(&csv);
 	strbuf_clear(&out);
@@ -519,8 +525,7 @@ static void tables_have_the_sources_of_each_cpu(void **state)
 	table_render(t, TABLE_CSV, NULL, &out);
 	table_free(t);
 	csv_parse(out.text, &csv);
-	assert_string_equal(csv_at(&csv, 1, "source"), "unexplained");
-	assert_string_equal(csv_at(&csv, 1, "told_total_ns"), "");
+	assert_int_equal(csv.rows, 1); /* no source has a name */
 	csv_release(&csv);
 	strbuf_release(&out);
 	noise_fixture_release(&f);
@@ -557,8 +562,70 @@ static void json_has_shares_and_rates_of_the_window(void **state)
 	json_t *classes = json_object_get(json_object_get(together, "detours"), "class_ns");
 	assert_true(json_is_null(json_object_get(classes, "irq")));
 	assert_true(json_is_null(json_object_get(classes, "steal")));
-	assert_true(json_is_integer(json_object_get(classes, "unexplained")));
+	assert_true(json_is_null(json_object_get(classes, "unexplained")));
+	assert_int_equal(json_array_size(json_object_get(together, "sources")), 0);
+	assert_int_equal(json_array_size(json_object_get(together, "combinations")), 0);
+	json_t *part = json_array_get(json_object_get(root, "parts"), 0);
+	assert_int_equal(json_array_size(json_object_get(part, "shares")), 0);
 	assert_true(json_is_null(json_object_get(json_object_get(together, "host"), "period_ns")));
+	json_decref(root);
+	strbuf_release(&out);
+	noise_fixture_release(&f);
+}
+
+/* ---- the speed ---- */
+
+/* 5 s of one CPU: a fifth of the time its ports are at this share of their best speed. */
+static void watch_speed(struct noise_cpu *c, double share)
+{
+	for (uint64_t at = 0; at < 5000000000; at += 10000000) {
+		float ports = (float)(at < 1000000000 ? 1500 / share : 1500);
+		noise_speed_add(&c->speeds, at,
+				&(struct speed_sample){ at, { 700, ports, 700, 2000 }, 0 });
+	}
+}
+
+static void a_line_says_by_how_much_the_speed_varied(void **state)
+{
+	(void)state;
+	struct strbuf out = { 0 };
+	noise_fixture_guest(&f);
+	render(&(struct noise_style){ 0 }, &out);
+	assert_has_not(&out, "CPU speed");
+	watch_speed(&f.noise.cpus.items[0], 0.998);
+	watch_speed(&f.noise.cpus.items[1], 0.75);
+	render(&(struct noise_style){ 0 }, &out);
+	assert_has(&out, "\n  CPU speed   that of CPU 1 varied most, by 25 %: 75 to 100 % of its "
+			 "best on\n              full ports\n");
+	render(&(struct noise_style){ .per_cpu = true }, &out);
+	assert_has(&out, "\n  CPU speed   varied by 0.20 %\n");
+	assert_has(&out, "\n  CPU speed   varied by 25 %: 75 to 100 % of its best on full ports\n");
+	strbuf_release(&out);
+	noise_fixture_release(&f);
+}
+
+static void json_has_the_speed_of_each_cpu_over_time(void **state)
+{
+	(void)state;
+	struct strbuf out = { 0 };
+	noise_fixture_guest(&f);
+	watch_speed(&f.noise.cpus.items[1], 0.8);
+	noise_json(&f.view, &out);
+	json_t *root = json_loads(out.text, 0, NULL);
+	json_t *cpus = json_object_get(root, "cpus");
+	assert_true(json_is_null(json_object_get(json_array_get(cpus, 0), "speed")));
+	assert_true(json_is_null(json_object_get(json_object_get(root, "together"), "speed")));
+	json_t *speed = json_object_get(json_array_get(cpus, 1), "speed");
+	assert_near(json_real_value(json_object_get(speed, "least")), 0.8, 1e-6);
+	assert_int_equal(json_integer_value(json_object_get(speed, "probes")), 500);
+	assert_int_equal(json_integer_value(json_object_get(speed, "point_ns")), 100000000);
+	json_t *ports = json_object_get(json_object_get(speed, "work"), "ports");
+	assert_near(json_real_value(json_object_get(ports, "varied")), 0.25, 1e-6);
+	json_t *points = json_object_get(speed, "points");
+	assert_int_equal(json_array_size(points), 50);
+	json_t *point = json_array_get(points, 10);
+	assert_int_equal(json_integer_value(json_object_get(point, "begin_ns")), 1000000000);
+	assert_near(json_real_value(json_object_get(point, "ports_ns")), 1500, 1e-6);
 	json_decref(root);
 	strbuf_release(&out);
 	noise_fixture_release(&f);
@@ -630,6 +697,8 @@ int main(void)
 		cmocka_unit_test(a_histogram_is_printed_as_rtla_prints_it),
 		cmocka_unit_test(tables_have_the_sources_of_each_cpu),
 		cmocka_unit_test(json_has_shares_and_rates_of_the_window),
+		cmocka_unit_test(a_line_says_by_how_much_the_speed_varied),
+		cmocka_unit_test(json_has_the_speed_of_each_cpu_over_time),
 		cmocka_unit_test(the_period_of_a_source_is_found_in_its_intervals),
 	};
 	return cmocka_run_group_tests_name("report-noise", tests, NULL, NULL);

@@ -68,6 +68,7 @@ static void a_run_of_queries_is_shown_whole(void **state)
 		"  Queries     5, 8 Q@Cs at cardinalities from 100,000 to 1,000,000\n"
 		"  Executions  80, 10 of each Q@C asked for; from 2026-09-15 08:00:00, for 12 min\n"
 		"              34 s\n"
+		"  Settings    jit off\n"
 		"  Kept        5 of 8 Q@Cs (62 %), 73 of 80 executions (91 %)\n"
 		"  Time        user + system time of the query's processes, and the time that\n"
 		"              devices served them; median, relative error 0.29 %\n"
@@ -89,12 +90,12 @@ static void a_run_of_queries_is_shown_whole(void **state)
 		"Dropped, ambiguous query process: 1 execution (1.2 %) of join at 1,000,000\n"
 		"Dropped, timed-out: 1 execution (1.2 %) of join at 1,000,000\n"
 		"\n"
-		"Of          Sanity check          Fired  Asked  Share\n"
-		"experiment  missing queries           1      5   20 %\n"
-		"Q@C         strict monotonicity       1      3   33 %\n"
-		"Q@C         relaxed monotonicity      1      3   33 %\n"
-		"afterwards  strict monotonicity       1      2   50 %\n"
-		"afterwards  relaxed monotonicity      1      2   50 %\n"
+		"Of          Sanity check          Fired  Evaluated  Share\n"
+		"experiment  missing queries           1          5   20 %\n"
+		"Q@C         strict monotonicity       1          3   33 %\n"
+		"Q@C         relaxed monotonicity      1          3   33 %\n"
+		"afterwards  strict monotonicity       1          2   50 %\n"
+		"afterwards  relaxed monotonicity      1          2   50 %\n"
 		"Step 5: Time_calc of TTPv2 differs from elapsed by 8.7 % in Q@Cs kept, by 15 %\n"
 		"  in those dropped; its relative error is 0.29 %.\n";
 	assert_memory_equal(out.text, head, strlen(head));
@@ -110,7 +111,7 @@ static void a_run_of_queries_is_shown_whole(void **state)
 	assert_has_not(&out, "made table");
 	assert_has(&out, "\nMeanwhile: the query waited 0.016 % of the time for a CPU, steal was "
 			 "0 %.\n");
-	assert_has(&out, "\n\nDeviations from the protocol as printed: 18, listed by --checks.\n"
+	assert_has(&out, "\n\nDeviations from the protocol as printed: 19, listed by --checks.\n"
 			 "For a paper: --paragraphs writes two paragraphs.\n");
 	assert_has_not(&out, "Never varied");
 	assert_has_not(&out, "Not seen");
@@ -163,10 +164,10 @@ static void plans_checks_and_correlations_are_shown_if_asked_for(void **state)
 			 "      Seq Scan on t\n"
 			 "      Hash\n"
 			 "        Seq Scan on u as other\n");
-	assert_has(&out, "\nexperiment  steal time                                         0     "
-			 "80    0 %\n");
-	assert_has(&out, "\nexecution   ephemeral process                                  5     "
-			 "80  6.2 %\n");
+	assert_has(&out, "\nexperiment  steal time                                       0    "
+			 "     80    0 %\n");
+	assert_has(&out, "\nexecution   ephemeral process                                5    "
+			 "     80  6.2 %\n");
 	assert_has(&out, "\n\nDropped execution  No.  Elapsed  By\n"
 			 "join at 1,000,000    4   1.29 s  timed-out\n"
 			 "join at 1,000,000    7   1.29 s  ambiguous query process\n"
@@ -177,7 +178,8 @@ static void plans_checks_and_correlations_are_shown_if_asked_for(void **state)
 	assert_has(&out, "\nXIVa   q.user    o.user     high       1.00  < 0.001  high      match  "
 			 "     0.99\n");
 	assert_has(&out,
-		   "\n8 of 73 correlations are as predicted, 6 one level off, 2 two; 57 cannot");
+		   "\n8 of 73 correlations are as predicted, 6 one level off, 2 two or more; 57 "
+		   "cannot");
 	style = (struct query_style){ .style.width = 138 };
 	render(&f, &style, &out);
 	assert_has(&out, "  Time_calc  Dropped by\n");
@@ -238,7 +240,7 @@ static void each_kind_of_run_says_what_is_special_about_it(void **state)
 		{ "warm", "\nquery 1  1,000  B     10/10   4.00 ms", "CPU+device" },
 		{ "warm", "\nWarm: 3 of 3 Q@Cs read less than 1 % of their tables.\n", "Cold" },
 		{ "warm", "\nOnepass: 2 Q@Cs not executed, as the plan", "What happened" },
-		{ "warm", "\nDeviations from the protocol as printed: 17, listed by", "CPUs were" },
+		{ "warm", "\nDeviations from the protocol as printed: 18, listed by", "CPUs were" },
 		{ "dropped", "\nquery 1  1,000  B     0/10  (6.20 ms)  -    -        -  6.20 ms\n",
 		  "Step 5" },
 		{ "dropped", "\nquery 2  4,000  A      0/7  (51.0 ms)  -    -        -  51.0 ms\n",
@@ -264,10 +266,11 @@ static void each_kind_of_run_says_what_is_special_about_it(void **state)
 		  "the query waited" },
 		{ "imported", "Queries measured elsewhere on a DBMS that is not known\n",
 		  "Machine" },
-		{ "imported", "\nexperiment  derived measure        10     10  100 %\n",
+		{ "imported", "\nexperiment  derived measure        10         10  100 %\n",
 		  "in ticks" },
 		{ "imported", "\nUnderlying measures that are missing: reads of daemon processes\n",
 		  "Not seen" },
+		{ "imported", "\nNot evaluated: ephemeral process", "Asked" },
 		{ "empty", "\nNothing was executed.\n", "Kept" },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -280,6 +283,51 @@ static void each_kind_of_run_says_what_is_special_about_it(void **state)
 		strbuf_release(&out);
 		query_fixture_release(&f);
 	}
+}
+
+static void judge_and_render(struct query_fixture *f, struct strbuf *out)
+{
+	query_fixture_judge(f);
+	render(f, &(struct query_style){ .style.width = 300 }, out);
+}
+
+static void missing_workers_are_those_of_executions_that_were_kept(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
+	assert_true(query_fixture_make(&f, "whole"));
+	array_each(x, &f.data.at.items[0].executions) {
+		x->workers_planned = 4;
+		x->workers = x->number == 3 ? 1 : 3;
+	}
+	judge_and_render(&f, &out);
+	assert_has(&out, "only 3 of 4 planned workers ran");
+	f.data.at.items[0].executions.items[4].workers = -1;
+	judge_and_render(&f, &out);
+	assert_has(&out, "\nNot evaluated: missing worker (of 1 execution). What");
+	query_fixture_release(&f);
+}
+
+/* Neither is a lack of measurements. */
+static void checks_that_do_not_apply_are_not_said_to_lack_measures(void **state)
+{
+	(void)state;
+	struct query_fixture f;
+	SCOPED(strbuf_release) struct strbuf out = { 0 };
+	assert_true(query_fixture_make(&f, "refused"));
+	assert_true(f.data.io_by_process);
+	judge_and_render(&f, &out);
+	assert_has_not(&out, "Not evaluated");
+	query_fixture_release(&f);
+	assert_true(query_fixture_make(&f, "whole"));
+	f.data.at.items[0].executions.count = 2;
+	judge_and_render(&f, &out);
+	assert_has_not(&out, "Not evaluated");
+	f.data.at.items[0].executions.items[0].usage[QUERY_QUERY].missing = 1u << QUERY_NVCSW;
+	judge_and_render(&f, &out);
+	assert_has(&out, "Not evaluated: context switch (of 1 execution). What");
+	query_fixture_release(&f);
 }
 
 /* Whatever names and plans there are, lines stay lines. */
@@ -392,7 +440,7 @@ static void the_paragraphs_say_what_was_not_done(void **state)
 	}
 	query_fixture_judge(&f);
 	render(&f, &(struct query_style){ 0 }, &out);
-	assert_has(&out, "\nStep 5: not asked, as TTPv2's Time_calc rests on measures");
+	assert_has(&out, "\nStep 5: not evaluated, as TTPv2's Time_calc rests on measures");
 	assert_has_not(&out, "then varied");
 	query_fixture_release(&f);
 	strbuf_release(&out);
@@ -650,20 +698,26 @@ static void two_runs_of_queries_are_compared(void **state)
 	assert_has(&out, "\n  Compared    5 Q@Cs by CPU + device\n  Kept        5 of 8 Q@Cs of the "
 			 "base, 5 of 8 of the other\n");
 	assert_has(&out,
-		   "\n  Overall     1.0192 times the base's time (geometric mean; 95 %: 1.0174 "
-		   "to\n              1.0211)\n");
+		   "\n  Overall     1.0192 times the base's CPU + device (geometric mean; 95 %: "
+		   "1.0174\n              to 1.0211), 1.0191 times its elapsed time (1.0173 to "
+		   "1.0209)\n");
+	assert_has(
+		&out,
+		"\n  Times       1 slower, 0 faster, 4 without a significant difference by CPU +\n");
+	assert_has(&out, "  p (Holm)  Elapsed\n");
+	assert_has(
+		&out,
+		"\nPlans that changed\n  join at 500,000 (1.0000 times the CPU + device, 1.0000 "
+		"times the elapsed\n    time): Hash Join (inner) → Merge Join (inner); new: Sort; "
+		"Hash gone\n");
 	assert_has(&out,
-		   "\n  Times       1 slower, 0 faster, 4 without a significant difference\n");
-	assert_has(&out,
-		   "\nPlans that changed\n  join at 500,000 (1.0000 times as long): Hash Join "
-		   "(inner) → Merge Join\n    (inner); new: Sort; Hash gone\n");
-	assert_has(&out,
-		   "\nscan   500,000  300 ms  330 ms  1.100  1.096 to 1.104  < 0.001   slower\n");
+		   "\nscan   500,000  300 ms  330 ms  1.100  1.096 to 1.104  < 0.001     1.099  "
+		   "slower\n");
 	assert_has(&out, "\nNo significant difference: 4 Q@Cs, ratios 1.000 to 1.000.");
 	assert_has_not(&out, "so few");
 	assert_true(strstr(out.text, "Plans that") < strstr(out.text, "Times that"));
 	compare("whole", "slower", &(struct query_style){ .all = true, .style.ascii = true }, &out);
-	assert_has(&out, "\nEvery Q@C\n");
+	assert_has(&out, "\nEvery Q@C, by CPU + device\n");
 	assert_has(&out, "plan\n");
 	compare("warm", "refused", &(struct query_style){ 0 }, &out);
 	assert_has(&out, "0 Q@Cs by elapsed; 3 kept in the base alone; 1 kept in the other\n");
@@ -747,7 +801,7 @@ static void the_ledger_of_a_query_is_told_in_words_and_rows(void **state)
 			"the mean of 10 executions (elapsed in the query itself: 102 ms), the\n");
 		assert_has(&out, "query computed 97 %");
 		assert_has(&out, "\nCPU ");
-		assert_has(&out, "\npreempted ");
+		assert_has(&out, "\nwaiting for a CPU ");
 		assert_has(&out, "postgres ");
 		if (threads)
 			assert_has(&out, "\nElapsed: when any of its threads ran");
@@ -773,6 +827,8 @@ int main(void)
 		cmocka_unit_test(plans_checks_and_correlations_are_shown_if_asked_for),
 		cmocka_unit_test(many_rows_are_shortened_unless_all_are_asked_for),
 		cmocka_unit_test(each_kind_of_run_says_what_is_special_about_it),
+		cmocka_unit_test(missing_workers_are_those_of_executions_that_were_kept),
+		cmocka_unit_test(checks_that_do_not_apply_are_not_said_to_lack_measures),
 		cmocka_unit_test(strange_names_and_plans_keep_lines_lines),
 		cmocka_unit_test(the_paragraphs_for_a_paper_say_what_was_done),
 		cmocka_unit_test(the_paragraphs_say_what_was_not_done),

@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 	if (!strcmp(format, "json"))
 		time_json(views, 4, 0, &out);
 	else if (!strcmp(format, "csv"))
-		time_csv(views, 4, &out);
+		time_csv(views, 4, 0, &out);
 	else if (!strcmp(format, "markdown"))
 		time_markup(views, 4, 0, &style, TABLE_MARKDOWN, &out);
 	else if (!strcmp(format, "executions") || !strcmp(format, "processes")) {

@@ -102,6 +102,30 @@ static void a_signal_interrupts_a_run_and_an_error_fails_it(void **state)
 	assert_int_equal(recorded_status(-1, &why), RUN_FAILED);
 }
 
+static int store_never(struct lab *lab, void *what, struct error *why)
+{
+	(void)lab;
+	return error_set(why, EXIT_ENVIRONMENT, "%s", (const char *)what);
+}
+
+static void an_error_that_stays_says_how_many_executions_are_lost(void **state)
+{
+	(void)state;
+	struct lab_access lab = { .need = WRITES_LAB, .file = path };
+	struct recorder r = open_recorder(&lab, RECORD_IN_LAB);
+	struct run run = begin_run(&r, "x");
+	for (int i = 0; i < 3; i++) {
+		const struct held item = { store_never, free, xstrdup("input/output error"), 20 };
+		assert_int_equal(recorder_hold(&r, &item, &err), -1);
+	}
+	assert_int_equal(recorder_end(&r, &run, RUN_FAILED, true, &err), -1);
+	assert_string_equal(err.text, "the last 3 executions are lost: input/output error");
+	/* they are no longer in the way of what comes after them */
+	ok(recorder_end(&r, &run, RUN_FAILED, true, &err));
+	run_release(&run);
+	recorder_close(&r);
+}
+
 static void passwords_are_not_part_of_a_url_that_is_shown(void **state)
 {
 	(void)state;
@@ -143,6 +167,7 @@ int main(void)
 		TEST(without_a_lab_nothing_is_written),
 		TEST(a_lab_that_cannot_be_opened_hints_at_what_else_there_is),
 		TEST(a_signal_interrupts_a_run_and_an_error_fails_it),
+		TEST(an_error_that_stays_says_how_many_executions_are_lost),
 		TEST(passwords_are_not_part_of_a_url_that_is_shown),
 		TEST(a_password_that_would_be_stored_with_the_text_is_refused),
 	};

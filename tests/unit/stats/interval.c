@@ -166,6 +166,50 @@ static void several_runs_have_the_variation_between_them_in_their_interval(void 
 		    0.2 * RUNS); /* which is why one run each says that it has it not */
 }
 
+static void a_refused_mean_still_shows_a_difference_beyond_its_reach(void **state)
+{
+	(void)state;
+	const double x[] = { 99, 105, 101, 100, 99, 101, 106, 100, 100, 100 };
+	double near[10], far[10];
+	for (size_t i = 0; i < 10; i++) {
+		near[i] = x[i] + 4;
+		far[i] = 2 * x[i];
+	}
+	struct summary a, b, c;
+	struct mean_ratio ratio;
+	summarise(x, 10, &a);
+	summarise(near, 10, &b);
+	summarise(far, 10, &c);
+	summary_refuse(&a, 20, 7);
+	assert_true(isnan(a.ci_low));
+	ratio_of_summaries(&a, &b, &ratio);
+	assert_true(isnan(ratio.p));
+	ratio_of_summaries(&a, &c, &ratio);
+	assert_true(ratio.p < 0.05 && ratio.low > 1);
+}
+
+static void one_more_error_widens_the_interval_and_p_alike(void **state)
+{
+	(void)state;
+	struct random r = { 11 };
+	for (size_t i = 0; i < RUNS; i++) {
+		struct summary side[2];
+		struct mean_ratio plain, wide;
+		for (size_t k = 0; k < 2; k++) {
+			double x[30];
+			fill(&r, NORMAL, 0, x, 30);
+			for (size_t j = 0; j < 30; j++)
+				x[j] += 0.5 * (double)k;
+			summarise(x, 30, &side[k]);
+		}
+		ratio_of_summaries(&side[0], &side[1], &plain);
+		ratio_of_summaries_with(&side[0], &side[1], 0.02, 20, &wide);
+		assert_true(wide.low < plain.low && wide.high > plain.high);
+		assert_true(wide.p > plain.p);
+		assert_int_equal(wide.p<0.05, wide.low> 1 || wide.high < 1);
+	}
+}
+
 static void a_precision_is_reached_when_the_mean_is_known_so_well(void **state)
 {
 	(void)state;
@@ -193,6 +237,42 @@ static void a_precision_is_reached_when_the_mean_is_known_so_well(void **state)
 	}
 }
 
+/* The bounds of rule II, as emp_judge() has them. */
+static bool may_be_frequent(const double *x, size_t n)
+{
+	struct summary all;
+	summarise(x, n, &all);
+	return trimmed_one_may_be_frequent(x, n, all.mean - 2 * all.stddev,
+					   all.mean + 2 * all.stddev);
+}
+
+/* One of ten may be the first of a second peak; one of thirty, or one far away, is an outlier. */
+static void a_dropped_one_of_ten_widens_the_interval(void **state)
+{
+	(void)state;
+	double x[30];
+	for (size_t i = 0; i < 30; i++)
+		x[i] = i == 4 ? 11 : 10 + 0.02 * (double)(i * 7 % 10);
+	assert_true(may_be_frequent(x, 10));
+	assert_false(may_be_frequent(x, 30));
+	x[4] = 9.2;
+	assert_true(may_be_frequent(x, 10));
+	x[4] = 15;
+	assert_false(may_be_frequent(x, 10));
+	x[4] = 10.1;
+	assert_false(may_be_frequent(x, 10));
+
+	struct summary kept, wide;
+	x[4] = 11;
+	keep(x, 10, &kept);
+	wide = kept;
+	summary_allow_for_all(&wide, x, 10);
+	assert_true(wide.mean == kept.mean);
+	assert_true(wide.ci_low <= kept.ci_low && wide.ci_high > kept.ci_high);
+	/* a second peak of three in ten is now possible */
+	assert_true(kept.ci_high < 10.3 && wide.ci_high > 10.35);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +281,9 @@ int main(void)
 		cmocka_unit_test(a_trend_of_ten_has_no_interval_but_says_how_many_are_needed),
 		cmocka_unit_test(a_slow_wave_beneath_noise_is_found),
 		cmocka_unit_test(several_runs_have_the_variation_between_them_in_their_interval),
+		cmocka_unit_test(a_dropped_one_of_ten_widens_the_interval),
+		cmocka_unit_test(a_refused_mean_still_shows_a_difference_beyond_its_reach),
+		cmocka_unit_test(one_more_error_widens_the_interval_and_p_alike),
 		cmocka_unit_test(a_precision_is_reached_when_the_mean_is_known_so_well),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

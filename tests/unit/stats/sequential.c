@@ -97,7 +97,7 @@ static void many_looks_miss_the_mean_in_alpha_of_the_runs(void **state)
 	struct sequential s;
 	sequential_begin(&s, 0.05);
 	for (int n = FIRST; n <= LAST; n++)
-		z[n] = z_of(sequential_look(&s, n, log((double)n / 4) / log(LAST / 4.0)));
+		z[n] = z_of(sequential_look(&s, n, log((double)n / 4) / log((double)LAST / 4)));
 	struct random r = { 5 };
 	int missed = 0;
 	for (int i = 0; i < RUNS; i++) {
@@ -110,7 +110,7 @@ static void many_looks_miss_the_mean_in_alpha_of_the_runs(void **state)
 		missed += ever;
 	}
 	/* 0.05 +- 3 standard errors */
-	assert_near((double)missed / RUNS, 0.05, 0.0104);
+	assert_near((double)missed / (double)RUNS, 0.05, 0.0104);
 }
 
 int main(void)

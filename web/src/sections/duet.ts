@@ -9,7 +9,7 @@ import { table } from '../parts/table';
 import { numbered } from '../parts/titles';
 import type { Theme } from '../parts/theme';
 
-const MEASURE: Record<Duet['measure'], string> = { pt_net: 'process time (net)', pt_exec: 'process time (exec)', turn: 'time in its turns', et: 'elapsed time' };
+const MEASURE: Record<Duet['measure'], string> = { pt_net: 'process time (net)', pt_exec: 'process time (exec)', turn: 'time in its turns', et: 'elapsed time', instructions: 'instructions in user mode', cycles: 'cycles in user mode' };
 const END: Record<DuetVerdict['end'], string> = { open: '· no difference shown', faster: '▼ faster', slower: '▲ slower', same: '= the same' };
 const WAY: Record<Duet['way'], string> = { scheduler: 'at once, by the scheduler', freezer: 'at once, by the freezer', whole: 'whole executions in turns' };
 const NAME = 24;

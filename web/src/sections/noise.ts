@@ -7,6 +7,7 @@ import { classCard, heatCard } from './noise_cpus';
 import { densityCards, sourceCard } from './noise_density';
 import { differences } from './noise_diff';
 import { Choice } from './noise_model';
+import { speedCard } from './noise_speed';
 import { partsCard, worstCards } from './noise_time';
 
 function coverageFigure(c: NoiseCpu): HTMLElement | null {
@@ -37,13 +38,13 @@ function figures(noise: Noise): HTMLElement {
 function remarks(noise: Noise): HTMLElement | null {
   const { together: all, settings } = noise;
   const list: (string | HTMLElement)[] = [];
-  if (!settings.kernel) list.push("The kernel's side was not seen: detours have no names.");
+  if (!settings.kernel) list.push('Detours have no names here: only their lengths are shown.');
   else if (!settings.steal_told) list.push('The hypervisor does not tell its steal, or there is none.');
   if (all.lost) list.push(`${format.count(all.lost)} events of the kernel found no room.`);
   if (all.host.period_ns !== null && all.host.in_phase) {
     list.push(`In ${all.host.fitted} of ${all.host.rounds} rounds, what is otherwise unexplained comes every ${format.ns(all.host.period_ns)}: ${format.count(all.host.in_phase)} of ${format.count(all.host.looked_at)} detours; by chance it would be ${format.percent(all.host.chance)}.`);
   }
-  if (all.untold.length) {
+  if (settings.kernel && all.untold.length) {
     const names = all.untold.slice(0, 8).flatMap((u, i) => [i ? ', ' : '', foreign(u.name, 30), ` (${format.count(u.count)})`]);
     list.push(h('span', {}, 'Counted by /proc/interrupts, but without a tracepoint: ', ...names, all.untold.length > 8 ? `, and ${all.untold.length - 8} more.` : '.'));
   }
@@ -63,16 +64,17 @@ export function noiseSection(doc: Doc, section: NoiseSection): HTMLElement[] {
   const said = remarks(noise);
   if (said) out.push(said);
   if (!noise.together.detours.count) {
-    out.push(h('p', {}, 'No detour was seen.'));
+    const speed = wide(speedCard(section, choice));
+    out.push(h('p', {}, 'No detour was seen.'), ...(speed.length ? [h('div', { class: 'cards' }, ...speed)] : []));
     return out;
   }
   const baseline = section.baseline;
+  const named = noise.settings.kernel;
   out.push(h('div', { class: 'cards' },
-    ...wide(classCard(section, choice)),
+    ...(named ? wide(classCard(section, choice)) : []),
     ...densityCards(section, choice),
-    sourceCard(section, choice),
-    ...worstCards(section, choice),
-    ...wide(partsCard(section, choice)),
+    ...(named ? [sourceCard(section, choice), ...worstCards(section, choice), ...wide(partsCard(section, choice))] : []),
+    ...wide(speedCard(section, choice)),
     ...heatCard(section, choice)));
   if (baseline) {
     const compared = comparedAt(doc, section);

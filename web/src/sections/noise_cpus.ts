@@ -103,6 +103,7 @@ export function heatCard(section: NoiseSection, choice: Choice): HTMLElement[] {
   const map = () => (of === 'length' ? byLength(choice) : bySource(choice));
   let handle: ChartHandle;
   const columns = select<'length' | 'source'>('columns of the heat map', [['length', 'by length'], ['source', 'by source']], of, (v) => { of = v; handle.redraw(); });
+  columns.hidden = !choice.noise.settings.kernel; // there are no sources
   const values = select<'share' | 'per_s'>('what the heat map shows', [['share', 'time lost'], ['per_s', 'times per s']], value, (v) => { value = v; handle.redraw(); });
   const words = (v: number) => (value === 'share' ? format.percent(v) : `${format.figure(v)} per s`);
   const most = cpus.reduce((a, b) => ((b.detours.lost_share ?? 0) > (a.detours.lost_share ?? 0) ? b : a));

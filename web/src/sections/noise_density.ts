@@ -178,7 +178,7 @@ export function densityCards(section: NoiseSection, choice: Choice): HTMLElement
       telling = false;
     }
   });
-  return [handle.element, contributors(section, choice)];
+  return kernel ? [handle.element, contributors(section, choice)] : [handle.element];
 }
 
 function at(grid: readonly number[], y: Rates, x: number): number {

@@ -14,8 +14,8 @@ import { logTicks, sourceName, tenTo } from './noise_model';
 
 type Change = NoiseDiffSource['change'];
 
-/** What is said of a source: one that only one of the two has is new or gone where that is sure; it is the same where a difference is sure, but small. */
-type Said = Change | 'seen in one only' | 'no difference shown';
+/** What is said of a source; of what is unsure, whether both have it. */
+type Said = Exclude<Change, 'unsure'> | 'seen in one only' | 'no difference shown';
 const SAYINGS: Said[] = ['new', 'grown', 'shrunk', 'gone', 'seen in one only', 'no difference shown', 'same'];
 const SIGN: Record<Said, string> = { new: '✚', grown: '▲', shrunk: '▼', gone: '✖', 'seen in one only': '□', 'no difference shown': '·', same: '=' };
 const SYMBOL: Record<Said, string> = { new: 'diamond', grown: 'circle', shrunk: 'rect', gone: 'emptyDiamond', 'seen in one only': 'emptyRect', 'no difference shown': 'emptyCircle', same: 'roundRect' };
@@ -23,11 +23,9 @@ const ROWS = 40; // of the chart of ratios
 const TOP = 15; // sources by time lost that it shows in any case
 const SURE = 0.05; // as tare's own words have it
 
-const said = (s: NoiseDiffSource): Said => {
-  if (s.p !== null && s.p < SURE) return s.change;
-  return s.change === 'new' || s.change === 'gone' ? 'seen in one only' : 'no difference shown';
-};
-const changed = (s: NoiseDiffSource): boolean => said(s) === s.change && s.change !== 'same';
+const oneOnly = (s: NoiseDiffSource): boolean => s.base_rate <= 0 || s.run_rate <= 0;
+const said = (s: NoiseDiffSource): Said => (s.change !== 'unsure' ? s.change : oneOnly(s) ? 'seen in one only' : 'no difference shown');
+const changed = (s: NoiseDiffSource): boolean => s.change !== 'unsure' && s.change !== 'same';
 const larger = (s: NoiseDiffSource): number => Math.max(s.base_share, s.run_share);
 const byTime = (list: readonly NoiseDiffSource[]): NoiseDiffSource[] => [...list].sort((a, b) => larger(b) - larger(a));
 const counted = (list: readonly NoiseDiffSource[], of: readonly Said[] = SAYINGS): string => of.map((c) => [c, list.filter((s) => said(s) === c).length] as const).filter(([, n]) => n).map(([c, n]) => `${n} ${c}`).join(', ');
@@ -97,7 +95,7 @@ function densityCard(name: string, diff: NoiseDiff): HTMLElement[] {
 
 /** Ratios of the time lost with their intervals; what only one has is at the edge. */
 function ratioCard(name: string, diff: NoiseDiff): HTMLElement[] {
-  const known = byTime(diff.sources).filter((s) => s.change === 'new' || s.change === 'gone' || plain(s) !== null);
+  const known = byTime(diff.sources).filter((s) => oneOnly(s) || plain(s) !== null);
   const picked = new Set([...new Set([...known.slice(0, TOP), ...known.filter(changed), ...known])].slice(0, ROWS));
   const rows = known.filter((s) => picked.has(s));
   if (!rows.length) return [];
@@ -113,7 +111,7 @@ function ratioCard(name: string, diff: NoiseDiff): HTMLElement[] {
   low -= 0.35;
   high += 0.35;
   const inside = (ratio: number) => Math.min(high, Math.max(low, ratio > 0 ? Math.log10(ratio) : low));
-  const place = (s: NoiseDiffSource) => (s.change === 'new' ? high - 0.12 : s.change === 'gone' ? low + 0.12 : inside(plain(s)!));
+  const place = (s: NoiseDiffSource) => (s.base_rate <= 0 ? high - 0.12 : s.run_rate <= 0 ? low + 0.12 : inside(plain(s)!));
   const told = (s: NoiseDiffSource) => tip([`${SIGN[said(s)]} ${said(s)}: ${sourceName(s, 80)}`, plain(s) === null ? 'in one of the two only' : `time lost: ${times(plain(s))} (${interval(s) || 'no interval'})`,
     `per s: ${format.figure(s.base_rate)} → ${format.figure(s.run_rate)}`, `of the time: ${format.percent(s.base_share)} → ${format.percent(s.run_share)}`, `p ${format.pValue(s.p)}, adjusted`]);
   const left = known.length - rows.length;
@@ -194,7 +192,7 @@ export function differences(name: string, diff: NoiseDiff, overlay = true): HTML
     h('p', { class: 'verdict' }, foreign(diff.text, 1000)),
     h('dl', { class: 'figures' },
       figure('time lost', `${format.percent(total.base_share)} → ${format.percent(total.run_share)}`, `${side(diff.base)} → ${side(diff.run)}`),
-      figure('ratio', times(plain(total)), interval(total) || 'no interval: too few parts'),
+      figure('ratio', times(plain(total)), interval(total) || 'no interval: parts too few or too uneven'),
       figure('p', format.pValue(total.p)),
       figure('sources', counted(diff.sources, ['new', 'grown', 'shrunk', 'gone']) || 'none surely changed', counted(diff.sources, ['seen in one only', 'no difference shown', 'same'])),
       figure('looked at', `${format.ns(diff.base.window_ns)} and ${format.ns(diff.run.window_ns)}`, `in ${diff.base.parts} and ${diff.run.parts} parts`)),
@@ -204,7 +202,7 @@ export function differences(name: string, diff: NoiseDiff, overlay = true): HTML
   // beside a long list of sources, the densities would stand above much empty space
   if (cards.length === 1 || diff.sources.length > 14) wide(cards);
   const peaks = peaksCard(name, diff);
-  out.push(h('div', { class: 'cards' }, ...cards, sourcesCard(name, diff), peaks));
+  out.push(h('div', { class: 'cards' }, ...cards, diff.sources.length ? sourcesCard(name, diff) : null, peaks));
   return out;
 }
 

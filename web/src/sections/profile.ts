@@ -14,7 +14,10 @@ function figures(p: Profile): HTMLElement {
   const t = p.totals;
   const taken = t.samples + t.idle + t.others + t.lost;
   const ends = t.stack_ends;
-  const followed = ends.complete + ends.limit + ends.broken;
+  const whole = ends.complete + ends.elided;
+  const followed = whole + ends.limit + ends.broken + ends.no_room;
+  const cut = ([[ends.broken, 'broke off'], [ends.elided, 'without their middle'], [ends.limit, 'too deep to follow'], [ends.no_room, 'found no room']] as const)
+    .filter(([n], i) => !i || n).map(([n, words]) => `${format.count(n)} ${words}`).join(', ');
   return h('dl', { class: 'figures close' },
     figure('samples', format.count(t.samples), t.cpu_ns === null ? null : `${format.ns(t.cpu_ns)} of CPU time`),
     figure('user', format.percent(t.samples ? t.user / t.samples : null), `${format.count(t.user)} samples`),
@@ -23,7 +26,7 @@ function figures(p: Profile): HTMLElement {
     t.others ? figure('of others', format.count(t.others), 'taken, not asked for') : null,
     figure('lost', format.count(t.lost), t.throttled || t.untold ? `held back ${format.count(t.throttled)} times, ${format.count(t.untold)} untold` : 'found no room'),
     figure('rate', p.settings.hz === null ? format.DASH : `${format.figure(p.settings.hz)} Hz`, `${MODES[p.settings.mode] ?? p.settings.mode}, ${format.count(p.settings.cpus)} ${p.settings.cpus === 1 ? 'CPU' : 'CPUs'}`),
-    followed ? figure('whole stacks', format.percent(ends.complete / followed), `${format.count(ends.broken)} broke off${ends.limit ? `, ${format.count(ends.limit)} found no room` : ''}`)
+    followed ? figure('whole stacks', format.percent(whole / followed), cut)
       : figure('stacks', 'none', 'run with -g to see callers'),
     figure('tare itself', format.percent(t.self_share), `${format.ns(t.self_ns)} of CPU time`),
     figure('for', format.ns(p.elapsed_ns), `${format.count(p.slices)} ${p.slices === 1 ? 'slice' : 'slices'}`));

@@ -167,7 +167,7 @@ function checksCard(section: QuerySection, q: Query): HTMLElement {
       columns: [
         { name: 'name', title: 'check', kind: 'text', of: (c) => c.name },
         { name: 'fired', title: 'fired', kind: 'number', of: (c) => c.fired, show: (c) => h('span', { class: c.fired ? 'bad' : c.of ? 'ok' : null }, `${c.fired ? '✖' : c.of ? '✔' : '·'} ${format.count(c.fired)}`) },
-        { name: 'asked', title: 'asked', kind: 'number', of: (c) => c.of },
+        { name: 'evaluated', title: 'evaluated', kind: 'number', of: (c) => c.of },
         { name: 'share', title: 'share', kind: 'percent', of: (c) => (c.of ? c.fired / c.of : null) },
         { name: 'step', title: 'step', kind: 'text', of: (c) => c.step },
         { name: 'of_what', title: 'of', kind: 'text', of: (c) => c.of_what },

@@ -65,7 +65,7 @@ export const shownValue = (m: Shown, value: number | null | undefined): string =
 export interface Time {
   section: TimeSection;
   count: number;
-  columns: MeasureColumn[]; // those present, the lead first
+  columns: MeasureColumn[]; // those present, the headline first
   counts: number[]; // by rule
   selected: ReadonlySet<number>; // positions
   select(positions: Iterable<number>): void;
@@ -82,7 +82,7 @@ export function timeOf(section: TimeSection): Time {
     const values = section.columns[COLUMN[measure]!];
     if (values) columns.push({ measure, name: MEASURE_NAME[measure], values });
   }
-  columns.sort((a, b) => Number(b.measure === section.lead) - Number(a.measure === section.lead));
+  columns.sort((a, b) => Number(b.measure === section.headline) - Number(a.measure === section.headline));
   const counts = [0, 0, 0, 0, 0];
   for (const rule of section.columns.rule) counts[rule] = (counts[rule] ?? 0) + 1;
   return {
@@ -96,7 +96,7 @@ export function timeOf(section: TimeSection): Time {
   };
 }
 
-/** Of this measure; the lead's where nobody has it. */
+/** Of this measure; the headline's where nobody has it. */
 export function columnOf(time: Time, measure: Measure): MeasureColumn {
   return time.columns.find((c) => c.measure === measure) ?? time.columns[0]!;
 }

@@ -1,6 +1,6 @@
 // Figures first: means, what was dropped and why, what to beware of.
 import type { Measure } from '../document';
-import type { Summary, TimeSection } from '../types';
+import type { MeanCounter, Summary, TimeSection } from '../types';
 import { codeText, foreign, h } from '../parts/dom';
 import * as format from '../parts/format';
 import { table, type Column } from '../parts/table';
@@ -9,9 +9,10 @@ import { CUTOFF, executionName, FAILED, intervalWords, isShare, KEPT, meanSigma,
 const ORDER: Measure[] = ['pt_net', 'pt_exec', 'pt_tick', 'pt_steady', 'et', 'user', 'system'];
 
 function present(time: Time): Measure[] {
-  const { lead, kept, unfiltered } = time.section;
+  const { headline, lead, kept, unfiltered } = time.section;
   const list = ORDER.filter((m) => kept[m] || unfiltered[m]);
-  return list.sort((a, b) => Number(b === lead) - Number(a === lead));
+  const rank = (m: Measure) => (m === headline ? 2 : m === lead ? 1 : 0);
+  return list.sort((a, b) => rank(b) - rank(a));
 }
 
 function headlineFigure(time: Time, measure: Measure): HTMLElement {
@@ -33,10 +34,31 @@ function speedWords({ steady, kept }: TimeSection): string | null {
   return kept.pt_steady ? `${words}, which explains ${format.percent(steady.explained)} of σ` : words;
 }
 
+const DERIVED: Record<Exclude<MeanCounter['kind'], 'count'>, (name: string) => string> = {
+  per_cycle: () => 'instructions per cycle', ghz: () => 'clock, GHz', clock: () => 'cycles / ref-cycles', per_1000_instructions: (name) => `${name} per 1,000 instructions`,
+};
+
+/** What the CPU counted, as a table; null: nothing. */
+function counters({ anchor, counters: list }: TimeSection): HTMLElement | null {
+  if (!list?.length) return null;
+  const shown = (value: number | null | undefined) => (value === null || value === undefined ? null : Math.abs(value) >= 1000 ? format.count(Math.round(value)) : format.figure(value));
+  const number = (name: string, title: string, of: (c: MeanCounter) => number | null): Column<MeanCounter> => ({ name, title, kind: 'number', of, show: (c) => shown(of(c)) ?? format.DASH });
+  const rows = table<MeanCounter>({
+    name: `${anchor}-counters`, caption: 'Counters', rows: list, page: 30,
+    columns: [
+      { name: 'counter', title: 'counter', kind: 'text', of: (c) => (c.kind === 'count' ? c.name : DERIVED[c.kind](c.name)) + (c.scaled ? ' (scaled up)' : '') },
+      number('mean', 'mean', (c) => c.mean), number('stddev', 'σ', (c) => c.stddev), number('min', 'least', (c) => c.min), number('max', 'most', (c) => c.max),
+      number('outliers', 'outliers', (c) => c.outliers), number('user', 'in user mode', (c) => c.user), number('kernel', 'in the kernel', (c) => c.kernel),
+    ],
+  });
+  return h('details', { class: 'counters' }, h('summary', {}, 'Counters of the CPU and the kernel'), rows.element);
+}
+
 export function figures(time: Time): HTMLElement {
   const { section } = time;
   const list = present(time);
-  const first = list.filter((m) => m === section.lead || m === section.headline || m === 'pt_steady' || m === 'et');
+  const grade = ORDER.find((m) => list.includes(m)); // the best of process time
+  const first = list.filter((m) => m === grade || m === section.lead || m === section.headline || m === 'pt_steady' || m === 'et');
   const sum = list.map((m) => [m, section.kept[m] ?? null, section.unfiltered[m] ?? null] as const);
   type Row = { measure: Measure; which: string; s: Summary | null };
   const value = (r: Row, name: string, pick: (s: Summary) => number | null) => (r.s && (name === 'mean_ns' || !isShare(r.measure)) ? pick(r.s) : null);
@@ -75,6 +97,7 @@ export function figures(time: Time): HTMLElement {
     section.status === 'failed' && !section.warnings.some((w) => w.id === 'failures')
       ? h('p', { class: 'note' }, 'The run failed, but no execution did: its command could not be started, or one of ', h('code', {}, '--setup'), ', ', h('code', {}, '--prepare'), ', ', h('code', {}, '--conclude'), ' and ', h('code', {}, '--cleanup'), ' failed. It is told when the run is repeated.') : null,
     section.parameters.length ? h('p', {}, 'With ', ...section.parameters.flatMap((p, i) => [i ? ', ' : '', foreign(p.name, 40), ' = ', h('code', {}, foreign(p.value, 80))]), '.') : null,
+    counters(section),
     h('details', {}, h('summary', {}, 'Every measure, kept and unfiltered'), measures.element,
       list.some(isShare) ? h('p', { class: 'muted' }, 'User and system are known as shares of the whole only, so they have a mean, and no spread of their own.') : null));
 }

@@ -227,7 +227,8 @@ function compared(runs: Run[], comparison: TimeComparison | null, at: number): (
   }
   show(measures.includes(asked.value) ? asked.value : judged);
   return [
-    sentences.length ? h('div', { class: 'card wide compared' }, h('ul', { class: 'warnings' }, ...sentences.map((r) => h('li', {}, foreign(r.c!.sentence, 600))))) : null,
+    sentences.length ? h('div', { class: 'card wide compared' }, h('ul', { class: 'warnings' }, ...sentences.map((r) => h('li', {}, foreign(r.c!.sentence, 600)))),
+      comparison?.why ? h('p', { class: 'muted' }, `Compared by ${MEASURE_NAME[judged]}: `, foreign(comparison.why, 200), '.') : null) : null,
     means, reference ? ratiosCard(rows, judged, reference, name) : null, tables,
   ];
 }

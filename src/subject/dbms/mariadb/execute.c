@@ -53,16 +53,24 @@ static int learn_written(struct mariadb *m, struct error *err)
 	return -1;
 }
 
-/* Only asks the server to look at it. */
+/* Only asks the server to look at it. A SELECT without columns puts its rows elsewhere (INTO
+ * OUTFILE), which a read-only transaction does not prevent. */
 static int check_statement(struct mariadb *m, const char *text, struct error *err)
 {
-	SCOPED(strbuf_release) struct strbuf sql = { 0 };
-	strbuf_puts(&sql, "PREPARE tare FROM ");
-	mariadb_put_text(m, &sql, text);
-	int failed = mariadb_run(m, sql.text, err);
-	if (failed)
-		return m->lost || !mariadb_said(m, CANNOT_PREPARE) ? -1 : 0;
-	return mariadb_run(m, "DEALLOCATE PREPARE tare", err);
+	MYSQL_STMT *looked = m->lib->mysql_stmt_init(m->link);
+	int failed = !looked || m->lib->mysql_stmt_prepare(looked, text, strlen(text));
+	if (failed) {
+		failed = mariadb_failed(m, err);
+		if (!m->lost && mariadb_said(m, CANNOT_PREPARE))
+			failed = 0;
+	} else if (m->reads_only && m->link->server_status & SERVER_STATUS_IN_TRANS &&
+		   !m->lib->mysql_stmt_field_count(looked)) {
+		error_set(err, EXIT_USAGE, "MariaDB: a statement without a result is no query");
+		failed = error_hint(err, DBMS_ALLOW_WRITES);
+	}
+	if (looked)
+		m->lib->mysql_stmt_close(looked);
+	return failed;
 }
 
 int mariadb_prepare(void *state, const char *sql, struct error *err)

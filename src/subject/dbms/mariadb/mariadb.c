@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <errmsg.h>
 #include <errno.h>
 #include <jansson.h>
@@ -99,6 +100,26 @@ static int process_of(struct mariadb *m, pid_t *process, struct error *err)
 	return peer_is_here(fd, address) ? process_by_file(m, process, err) : is_elsewhere(err);
 }
 
+/* The thread of the process that has this number in the server's own pid namespace; 0: none. */
+static pid_t thread_called(pid_t process, pid_t said)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/task", (int)process);
+	DIR *all = opendir(path);
+	pid_t found = 0;
+	for (const struct dirent *e; all && !found && (e = readdir(all));) {
+		long tid;
+		if (!integer_parse(e->d_name, 1, INT32_MAX, &tid))
+			continue;
+		FREED char *status = file_read_proc(tid, "status");
+		if (status && number_within(status) == said)
+			found = (pid_t)tid;
+	}
+	if (all)
+		closedir(all);
+	return found;
+}
+
 static int tasks(void *state, struct dbms_tasks *into, struct error *err)
 {
 	struct mariadb *m = state;
@@ -124,7 +145,11 @@ static int tasks(void *state, struct dbms_tasks *into, struct error *err)
 				   &id, err))
 			return -1;
 	}
-	found.thread = (pid_t)id;
+	FREED char *status = file_read_proc(found.process, "status");
+	bool contained = status && number_within(status) && number_within(status) != found.process;
+	found.thread = contained && id ? thread_called(found.process, (pid_t)id) : (pid_t)id;
+	if (id && !found.thread)
+		return is_elsewhere(err);
 	found.server = found.process;
 	snprintf(path, sizeof path, "/proc/%d/task/%d/stat", found.process,
 		 found.thread ? found.thread : found.process);
@@ -203,6 +228,7 @@ static bool says_environment(unsigned code)
 	case ER_TOO_MANY_USER_CONNECTIONS:
 	case ER_LOCK_WAIT_TIMEOUT:
 	case ER_LOCK_DEADLOCK:
+	case ER_QUERY_INTERRUPTED: /* by somebody's KILL QUERY */
 		return true;
 	default:
 		return code < ER_HASHCHK || (code >= CR_MIN_ERROR && code <= CR_MAX_ERROR) ||
@@ -229,8 +255,9 @@ int mariadb_failed(struct mariadb *m, struct error *err)
 	unsigned code = m->lib->mysql_errno(m->link);
 	m->lost = m->lost || says_lost(code);
 	text_display(m->lib->mysql_error(m->link), shown, sizeof shown);
-	return error_set(err, exit_of(code), "%s (%u)", *shown ? shown : "the server says nothing",
-			 code);
+	error_set(err, exit_of(code), "%s (%u)", *shown ? shown : "the server says nothing", code);
+	return code == ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION ? error_hint(err, DBMS_ALLOW_WRITES)
+								: -1;
 }
 
 bool mariadb_said(const struct mariadb *m, unsigned code)
@@ -318,7 +345,8 @@ static int connect_now(void *state, struct error *err)
 	m->lost = !m->link;
 	if (!m->link)
 		return -1;
-	if (set_up(m, err)) {
+	if (set_up(m, err) ||
+	    (m->whole_reads && mariadb_run(m, "SET SESSION TRANSACTION READ ONLY", err))) {
 		disconnect_now(m);
 		return -1;
 	}
@@ -344,8 +372,9 @@ static void close_all(void *state)
 
 static int open_url(void **state, const char *url, const struct dbms_options *o, struct error *err)
 {
-	(void)o;
 	struct mariadb *m = xcalloc(1, sizeof *m);
+	m->reads_only = o->transaction == QUERY_READ_ONLY;
+	m->whole_reads = m->reads_only && o->must_exist;
 	m->lib = mariadb_library(err);
 	if (!m->lib || mariadb_url_parse(url, &m->url, err)) {
 		free(m);
@@ -463,6 +492,45 @@ int mariadb_number(void *state, const char *sql, int64_t *value, struct error *e
 	return 0;
 }
 
+/* ---- the transaction around a query ---- */
+
+/* No statement of the client can hold several; a procedure, which could, has no plan and is not
+ * executed. */
+static int begin(void *state, struct error *err)
+{
+	struct mariadb *m = state;
+	return mariadb_run(m, m->reads_only ? "START TRANSACTION READ ONLY" : "START TRANSACTION",
+			   err);
+}
+
+static int end(void *state, enum query_transaction *how, struct error *err)
+{
+	struct mariadb *m = state;
+	if (mariadb_need_link(m, err))
+		return -1;
+	bool open = m->link->server_status & SERVER_STATUS_IN_TRANS;
+	if (!open && m->reads_only)
+		return error_set(err, EXIT_USAGE,
+				 "the statement ended the transaction that protects data");
+	if (mariadb_run(m, "ROLLBACK", err))
+		return -1;
+	/* it warns of tables whose engine has no transactions */
+	if (!open || m->lib->mysql_warning_count(m->link))
+		*how = QUERY_COMMITTED;
+	return 0;
+}
+
+static int set(void *state, const char *sql, struct error *err)
+{
+	struct error late = ERROR_INIT;
+	if (begin(state, err))
+		return -1;
+	int failed = mariadb_run(state, sql, err);
+	return mariadb_run(state, failed ? "ROLLBACK" : "COMMIT", failed ? &late : err) || failed
+		       ? -1
+		       : 0;
+}
+
 static const char *const schemes[] = { "mariadb", "mysql", NULL };
 
 const struct dbms_driver mariadb_driver = {
@@ -476,6 +544,7 @@ const struct dbms_driver mariadb_driver = {
 	.disconnect = disconnect_now,
 	.connect = connect_now,
 	.run = mariadb_run,
+	.set = set,
 	.number = mariadb_number,
 	.table_exists = mariadb_table_exists,
 	.type = mariadb_type,
@@ -484,6 +553,8 @@ const struct dbms_driver mariadb_driver = {
 	.table_bytes = mariadb_table_bytes,
 	.prepare = mariadb_prepare,
 	.plan = mariadb_plan,
+	.begin = begin,
+	.end = end,
 	.execute = mariadb_execute,
 	.tasks = tasks,
 	.forget = mariadb_forget,

@@ -35,6 +35,10 @@
 	X(mysql_next_result)        \
 	X(mysql_next_result_start)  \
 	X(mysql_next_result_cont)   \
+	X(mysql_stmt_init)          \
+	X(mysql_stmt_prepare)       \
+	X(mysql_stmt_field_count)   \
+	X(mysql_stmt_close)         \
 	X(mysql_warning_count)
 
 struct mariadb_library {
@@ -48,6 +52,8 @@ struct mariadb {
 	struct mariadb_url url;
 	MYSQL *link;	    /* NULL: not connected */
 	bool lost;	    /* the connection is useless */
+	bool reads_only;    /* prepared statements must not write */
+	bool whole_reads;   /* nor anything else on this connection */
 	bool was_connected; /* earlier, so a missing server has gone away */
 	char *sql;	    /* prepared; NULL: nothing */
 	char *written; /* the optimizer's text of it, with the names of tables; NULL: unknown */

@@ -289,7 +289,14 @@ int mariadb_forget(void *state, struct error *err)
 			*err = unsaid;
 		return -1;
 	}
-	if (evaluate_alone(m, empty_pool, &stayed, &refused, err))
+	/* it writes a table of its own */
+	if (m->whole_reads && mariadb_run(m, "SET SESSION TRANSACTION READ WRITE", err))
+		return -1;
+	int failed = evaluate_alone(m, empty_pool, &stayed, &refused, err);
+	if (m->whole_reads &&
+	    mariadb_run(m, "SET SESSION TRANSACTION READ ONLY", failed ? &unsaid : err))
+		failed = -1;
+	if (failed)
 		return -1;
 	if (stayed > FEW_PAGES) {
 		char why[64];

@@ -98,6 +98,9 @@ int odbc_link_open(struct odbc_link *l, const char *text, struct error *err)
 	}
 	l->library->SQLSetConnectAttr(l->connection, SQL_ATTR_LOGIN_TIMEOUT, odbc_value(LOGIN_S),
 				      0);
+	if (l->reads_only) /* most drivers ignore it */
+		l->library->SQLSetConnectAttr(l->connection, SQL_ATTR_ACCESS_MODE,
+					      odbc_value(SQL_MODE_READ_ONLY), SQL_IS_UINTEGER);
 	SQLRETURN rc = l->library->SQLDriverConnect(l->connection, NULL, odbc_text(text), SQL_NTS,
 						    NULL, 0, NULL, SQL_DRIVER_NOPROMPT);
 	l->established = odbc_good(rc);

@@ -64,6 +64,7 @@ struct odbc_link {
 	SQLHDBC connection; /* NULL: not connected */
 	bool established;   /* it was connected: an error may mean that it is lost */
 	bool lost;
+	bool reads_only; /* asks the driver for that */
 };
 
 int odbc_link_open(struct odbc_link *l, const char *text, struct error *err);

@@ -33,6 +33,7 @@ static const struct key {
 	{ TEXT(analyze), .mark = "{table}" },
 	{ TEXT(table_bytes), .mark = "{table}" },
 	{ TEXTS(session) },
+	{ TEXTS(read_only) },
 	{ TEXTS(settle) },
 	{ TEXTS(flush) },
 	{ TYPE(type_integer, KIND_INTEGER), .longest = 50 },
@@ -214,7 +215,7 @@ int odbc_file_parse(const char *text, size_t length, struct odbc_file *into, str
 int odbc_file_read(const char *path, struct odbc_file *into, struct error *err)
 {
 	size_t length = 0;
-	FREED char *text = file_read_bytes(path, &length);
+	FREED char *text = invoker_read(path, &length);
 	if (!text)
 		return error_errno(err, EXIT_USAGE, "cannot read the driver file %s", path);
 	int failed = odbc_file_parse(text, length, into, err);

@@ -13,6 +13,9 @@
  *	                   process_name is taken.
  *	session_is_thread  yes or no: whether that number is the kernel's id of a thread
  *	session *          SQL; executed in each new connection
+ *	read_only *        SQL; executed at the beginning of a transaction, after which it cannot
+ *	                   write. Without it, what protects data is that each execution is rolled
+ *	                   back, if the ODBC driver has transactions.
  *	version            SQL; gives the version (default: what the ODBC driver says)
  *	plan               SQL; {sql} stands for the query. Its result is the plan: a line for
  *	                   each row, deeper ones indented. Without it, changes of a plan are not
@@ -46,7 +49,7 @@ struct odbc_file {
 	char *name, *process_name, *session_id, *version;
 	char *plan, *plan_after, *analyze, *table_bytes;
 	char *types[KIND_DATE + 1];
-	word_list session, settle, flush;
+	word_list session, read_only, settle, flush;
 	bool session_is_thread, drop_numbers;
 	enum dbms_cold cold;
 };

@@ -121,6 +121,9 @@ struct odbc {
 	struct odbc_file file;
 	struct odbc_link link;
 	struct worker *worker;
+	bool reads_only;    /* the query must not write */
+	bool transactions;  /* what it wrote can be rolled back */
+	bool refuses;	    /* the data source is read-only */
 	char *sql;	    /* the query; NULL: none */
 	SQLHSTMT statement; /* it, prepared; NULL: has to be, again */
 };
@@ -155,6 +158,8 @@ static int open_driver(void **state, const char *url, const struct dbms_options 
 	struct odbc *o = xcalloc(1, sizeof *o);
 	o->text = xstrdup(text);
 	o->file.cold = DBMS_COLD_RESTART;
+	o->reads_only = options->transaction == QUERY_READ_ONLY;
+	o->link.reads_only = o->reads_only && options->must_exist;
 	o->link.library = odbc_library(err);
 	if (!o->link.library ||
 	    (options->driver_file && odbc_file_read(options->driver_file, &o->file, err))) {
@@ -211,11 +216,29 @@ static int run_each(struct odbc *o, const word_list *statements, const char *key
 	return 0;
 }
 
+static char *info(struct odbc *o, SQLUSMALLINT what)
+{
+	char text[256] = "";
+	SQLSMALLINT length;
+	if (!odbc_good(o->link.library->SQLGetInfo(o->link.connection, what, text, sizeof text,
+						   &length)))
+		*text = '\0';
+	return text_utf8(text);
+}
+
 static int connect_driver(void *state, struct error *err)
 {
 	struct odbc *o = state;
+	SQLUSMALLINT capable = SQL_TC_NONE;
+	SQLSMALLINT length;
 	if (odbc_link_open(&o->link, o->text, err))
 		return -1;
+	o->transactions =
+		odbc_good(o->link.library->SQLGetInfo(o->link.connection, SQL_TXN_CAPABLE, &capable,
+						      sizeof capable, &length)) &&
+		capable != SQL_TC_NONE;
+	FREED char *refuses = info(o, SQL_DATA_SOURCE_READ_ONLY);
+	o->refuses = strcmp(refuses, "Y") == 0;
 	if (worker_start(&o->worker, "tare-odbc", err) ||
 	    run_each(o, &o->file.session, "session", err)) {
 		disconnect(o);
@@ -251,16 +274,6 @@ static int first_line(struct odbc *o, const char *sql, char **line, struct error
 		return -1;
 	*line = xstrndup(strbuf_text(&text), strcspn(strbuf_text(&text), "\n"));
 	return 0;
-}
-
-static char *info(struct odbc *o, SQLUSMALLINT what)
-{
-	char text[256] = "";
-	SQLSMALLINT length;
-	if (!odbc_good(o->link.library->SQLGetInfo(o->link.connection, what, text, sizeof text,
-						   &length)))
-		*text = '\0';
-	return text_utf8(text);
 }
 
 static int describe(void *state, char **version, char **settings, struct error *err)
@@ -386,11 +399,22 @@ static int need_statement(struct odbc *o, struct error *err)
 	return -1;
 }
 
+/* A driver may send several at once, of which the first ends the transaction. */
+static bool is_one_statement(const char *sql)
+{
+	const char *next = strchr(sql, ';');
+	return !next || !next[strspn(next, " \t\r\n;")];
+}
+
 static int prepare(void *state, const char *sql, struct error *err)
 {
 	struct odbc *o = state;
 	if (!sql[strspn(sql, " \t\r\n;")])
 		return error_set(err, EXIT_USAGE, "SQL: there is no statement");
+	if (o->reads_only && !is_one_statement(sql)) {
+		error_set(err, EXIT_USAGE, "SQL: through ODBC a query holds no ';'");
+		return error_hint(err, DBMS_ALLOW_WRITES);
+	}
 	forget_statement(o);
 	o->sql = xstrdup(sql);
 	if (!need_statement(o, err))
@@ -479,6 +503,99 @@ static int execute(void *state, const struct dbms_wait *wait, struct dbms_execut
 	return failed;
 }
 
+/* ---- the transaction around a query ---- */
+
+static int begin(void *state, struct error *err)
+{
+	struct odbc *o = state;
+	if (lost(o))
+		return error_set(err, EXIT_SUBJECT, "ODBC: not connected");
+	if (!o->transactions)
+		return 0;
+	if (set_autocommit(&o->link, false, err))
+		return -1;
+	return o->reads_only ? run_each(o, &o->file.read_only, "read_only", err) : 0;
+}
+
+static int end(void *state, enum query_transaction *how, struct error *err)
+{
+	struct odbc *o = state;
+	const struct odbc_library *odbc = o->link.library;
+	SQLUSMALLINT keeps = SQL_CB_DELETE;
+	SQLSMALLINT length;
+	bool refused = o->refuses || o->file.read_only.count;
+	if (!o->transactions) {
+		*how = refused ? *how : QUERY_COMMITTED;
+		return 0;
+	}
+	if (!odbc_good(odbc->SQLEndTran(SQL_HANDLE_DBC, o->link.connection, SQL_ROLLBACK))) {
+		odbc_fail(&o->link, SQL_HANDLE_DBC, o->link.connection, "SQL", err);
+		return give_up(&o->link);
+	}
+	if (set_autocommit(&o->link, true, err))
+		return give_up(&o->link);
+	if (!odbc_good(odbc->SQLGetInfo(o->link.connection, SQL_CURSOR_ROLLBACK_BEHAVIOR, &keeps,
+					sizeof keeps, &length)) ||
+	    keeps == SQL_CB_DELETE)
+		drop_statement(o);
+	if (!refused)
+		*how = QUERY_ROLLED_BACK;
+	return 0;
+}
+
+static int ready(void *state, struct error *err)
+{
+	struct odbc *o = state;
+	return o->sql ? need_statement(o, err) : 0;
+}
+
+/* ---- settings ---- */
+
+static bool looks_like_setting(const char *sql)
+{
+	static const char *const words[] = { "SET", "ALTER SESSION", "USE", "PRAGMA", "SELECT" };
+	sql += strspn(sql, " \t\r\n");
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		size_t length = strlen(words[i]);
+		if (strncasecmp(sql, words[i], length) == 0 && isspace((unsigned char)sql[length]))
+			return true;
+	}
+	return false;
+}
+
+/* Of a connection whose statements may only read. If the driver file makes the transaction
+ * read-only, the setting is committed, since some DBMSes undo it otherwise. Without that it is
+ * rolled back with all that it may have written. */
+static int set(void *state, const char *sql, struct error *err)
+{
+	struct odbc *o = state;
+	struct error late = ERROR_INIT;
+	enum query_transaction how = QUERY_READ_ONLY;
+	bool held = o->refuses || (o->transactions && o->file.read_only.count);
+	if (!is_one_statement(sql) || (!held && !looks_like_setting(sql))) {
+		error_set(err, EXIT_USAGE, "through ODBC a setting is one statement%s",
+			  held ? "" : ": SET, ALTER SESSION, USE, PRAGMA or SELECT");
+		return error_hint(err, "--allow-writes executes any");
+	}
+	int failed = begin(o, err) || run(o, sql, err);
+	if (!failed && held && o->transactions &&
+	    !odbc_good(o->link.library->SQLEndTran(SQL_HANDLE_DBC, o->link.connection, SQL_COMMIT)))
+		failed = odbc_fail(&o->link, SQL_HANDLE_DBC, o->link.connection, "SQL", err);
+	return lost(o) || end(o, &how, failed ? &late : err) || failed ? -1 : 0;
+}
+
+static const char *caution(const void *state)
+{
+	const struct odbc *o = state;
+	if (o->refuses || (o->transactions && o->file.read_only.count))
+		return NULL;
+	return o->transactions
+		       ? "this ODBC driver does not promise to refuse writes. The first word of each "
+			 "statement was checked, and each execution is rolled back."
+		       : "this ODBC driver has no transactions. Nothing but the first word of each "
+			 "statement protects data.";
+}
+
 /* ---- who evaluates ---- */
 
 struct proc_status {
@@ -560,6 +677,7 @@ const struct dbms_driver odbc_driver = {
 	.disconnect = disconnect,
 	.connect = connect_driver,
 	.run = run,
+	.set = set,
 	.number = number,
 	.table_exists = table_exists,
 	.type = type,
@@ -568,6 +686,10 @@ const struct dbms_driver odbc_driver = {
 	.table_bytes = table_bytes,
 	.prepare = prepare,
 	.plan = plan,
+	.begin = begin,
+	.end = end,
+	.ready = ready,
+	.caution = caution,
 	.execute = execute,
 	.tasks = tasks,
 	.forget = forget,

@@ -11,90 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "subject/dbms/postgresql/postgresql.h"
-
-/* ---- which processes of this machine evaluate ---- */
-
-/* "postgres" begins its name. */
-static bool is_postgres(pid_t pid)
-{
-	FREED char *comm = file_read_proc(pid, "comm");
-	return comm && strncmp(comm, "postgres", 8) == 0;
-}
-
-int postgresql_tasks(void *state, struct dbms_tasks *into, struct error *err)
-{
-	struct postgresql *s = state;
-	char address[INET6_ADDRSTRLEN] = "an unknown address";
-	pid_t backend;
-	/* not PQbackendPID(): behind a pooler that is the pooler's */
-	int64_t number;
-	if (postgresql_driver.number(s, "SELECT pg_backend_pid()", &number, err))
-		return -1;
-	backend = (pid_t)number;
-	if (!peer_is_here(s->pq->PQsocket(s->connection), address))
-		return error_set(err, EXIT_ENVIRONMENT, "the server is on another machine: %s",
-				 address);
-	FREED char *status = file_read_proc(backend, "status");
-	const char *at = status ? strstr(status, "\nPPid:") : NULL;
-	pid_t parent = at ? (pid_t)strtol(at + strlen("\nPPid:"), NULL, 10) : 0;
-	if (!is_postgres(backend) || !is_postgres(parent)) {
-		error_set(err, EXIT_ENVIRONMENT,
-			  "the server is on another machine: its process %d is not one of "
-			  "PostgreSQL here",
-			  (int)backend);
-		return error_hint(err, "a server in a container numbers its processes in its own "
-				       "way, and a tunnel leads elsewhere: measure where it runs");
-	}
-	s->backend = backend;
-	s->postmaster = parent;
-	*into = (struct dbms_tasks){ .server = s->postmaster,
-				     .process = s->backend,
-				     .makes_workers = s->workers_planned != 0,
-				     .name = "postgres" };
-	return 0;
-}
-
-/* ---- parallel workers ---- */
-
-static bool is_known(const struct postgresql *s, pid_t pid)
-{
-	for (size_t i = 0; i < s->others.count; i++)
-		if (s->others.items[i] == pid)
-			return true;
-	for (size_t i = 0; i < s->workers.count; i++)
-		if (s->workers.items[i] == pid)
-			return true;
-	return false;
-}
-
-/* Looks for parallel workers of this backend among the postmaster's children, once
- * postgresql_tasks() has found it: before the query, and while it runs. */
-static void workers_note(struct postgresql *s)
-{
-	char name[32], *end;
-	snprintf(name, sizeof name, "task/%d/children", (int)s->postmaster);
-	FREED char *children = file_read_proc(s->postmaster, name);
-	for (char *at = children; at && *at; at = end) {
-		pid_t pid = (pid_t)strtol(at, &end, 10);
-		if (end == at)
-			break;
-		if (!is_known(s, pid)) {
-			/* By its title, "postgres: parallel worker for PID 123 ". One that was just
-			 * forked has its parent's title still, and is asked again. */
-			static const char words[] = "parallel worker for PID ";
-			FREED char *title = file_read_proc(pid, "cmdline");
-			if (title && strncmp(title, "postgres: ", 10) == 0) {
-				const char *of = strstr(title, words);
-				if (of && strtol(of + sizeof words - 1, NULL, 10) == s->backend)
-					array_push(&s->workers, pid);
-				else
-					array_push(&s->others, pid);
-			}
-		}
-	}
-}
 
 #define MS UINT64_C(1000000)
 #define STOP_EVERY_NS (80 * MS)
@@ -148,7 +65,7 @@ static int await_input(struct fetch *f, struct error *err)
 	uint64_t now = clock_monotonic_ns();
 	if (now >= f->look_at_ns) {
 		uint64_t after = (now - f->x->begin_ns) / LOOK_SHARE;
-		workers_note(f->s);
+		postgresql_look(f->s);
 		if (after < LOOK_SOONEST_NS)
 			after = LOOK_SOONEST_NS;
 		bool all = f->s->workers_planned > 0 &&
@@ -237,15 +154,13 @@ static int judge(const struct fetch *f, struct error *err)
 
 /* Looks for workers where the plan has some, or nobody asked for it: asking the server now would be
  * measured. */
-static uint64_t first_look(struct postgresql *s)
+static uint64_t first_look(struct postgresql *s, bool ends_are_told)
 {
-	s->workers.count = 0;
-	if (s->workers_planned == 0)
-		return UINT64_MAX;
 	s->workers.count = s->others.count = 0;
-	if (s->postmaster)
-		workers_note(s);
-	return s->postmaster ? 0 : UINT64_MAX;
+	if (s->workers_planned == 0 || !s->postmaster || ends_are_told)
+		return UINT64_MAX;
+	postgresql_look(s);
+	return 0;
 }
 
 int postgresql_execute(void *state, const struct dbms_wait *wait, struct dbms_execution *x,
@@ -256,7 +171,7 @@ int postgresql_execute(void *state, const struct dbms_wait *wait, struct dbms_ex
 		return -1;
 	*x = (struct dbms_execution){ 0 };
 	struct fetch f = { .s = s, .wait = wait, .x = x };
-	f.look_at_ns = first_look(s);
+	f.look_at_ns = first_look(s, wait->ends_are_told);
 	x->begin_ns = clock_monotonic_ns();
 	f.limit_at_ns = wait->limit_ns ? x->begin_ns + wait->limit_ns : UINT64_MAX;
 	f.stop_at_ns = wait->stop ? x->begin_ns + STOP_EVERY_NS : UINT64_MAX;

@@ -15,9 +15,7 @@
 
 #define CONNECT_PATIENCE_NS UINT64_C(30000000000)
 #define COPY_BYTES (64 << 10)
-/* Compiling a query to machine code loads libLLVM, which in a cold execution is 128 MB of reading;
- * a statement's limit is tare's to keep. The user's settings come afterwards. */
-#define OWN_SETTINGS "SET jit = off; SET statement_timeout = 0"
+#define READ_ONLY_TRANSACTION "25006" /* SQLSTATE */
 
 /* NULL: it is not there. */
 static const struct libpq *libpq_load(struct error *err)
@@ -109,7 +107,9 @@ int postgresql_failed(struct postgresql *s, const PGresult *r, struct error *err
 	error_set(err, s->lost ? EXIT_SUBJECT : code_of(state),
 		  "PostgreSQL: %s (%s%s%sSQLSTATE %s)", shown, place ? "at character " : "",
 		  place ? place : "", place ? ", " : "", state);
-	if (hint || detail) {
+	if (strcmp(state, READ_ONLY_TRANSACTION) == 0)
+		error_hint(err, DBMS_ALLOW_WRITES);
+	else if (hint || detail) {
 		one_line(hint ? hint : detail, shown, sizeof shown);
 		error_hint(err, "%s", shown);
 	}
@@ -138,7 +138,6 @@ static bool is_understood(const struct libpq *pq, const char *url)
 
 static int pg_open(void **state, const char *url, const struct dbms_options *o, struct error *err)
 {
-	(void)o;
 	const struct libpq *pq = libpq_load(err);
 	if (!pq)
 		return -1;
@@ -152,6 +151,8 @@ static int pg_open(void **state, const char *url, const struct dbms_options *o, 
 	s->pq = pq;
 	s->url = xstrdup(url);
 	s->workers_planned = -1;
+	s->reads_only = o->transaction == QUERY_READ_ONLY;
+	s->whole_reads = s->reads_only && o->must_exist;
 	*state = s;
 	return 0;
 }
@@ -163,7 +164,7 @@ static void pg_disconnect(void *state)
 		s->pq->PQfinish(s->connection);
 	s->connection = NULL;
 	s->prepared = s->lost = false;
-	s->backend = s->postmaster = 0;
+	s->backend = s->postmaster = s->said = 0;
 }
 
 static void pg_close(void *state)
@@ -174,6 +175,7 @@ static void pg_close(void *state)
 	pg_disconnect(s);
 	array_release(&s->workers);
 	array_release(&s->others);
+	array_release(&s->readers);
 	free(s->url);
 	free(s);
 }
@@ -255,7 +257,9 @@ static int pg_connect(void *state, struct error *err)
 		return error_set(err, EXIT_ENVIRONMENT, "cannot connect to PostgreSQL: no memory");
 	s->pq->PQsetErrorVerbosity(s->connection, PQERRORS_VERBOSE);
 	s->pq->PQsetNoticeProcessor(s->connection, ignore_notice, NULL);
-	int failed = !await_connection(s) ? refused(s, err) : pg_run(s, OWN_SETTINGS, err);
+	int failed = await_connection(s) ? 0 : refused(s, err);
+	if (!failed && s->whole_reads)
+		failed = pg_run(s, "SET default_transaction_read_only = on", err);
 	if (failed)
 		pg_disconnect(s);
 	else
@@ -481,11 +485,65 @@ static int pg_settle(void *state, const char *const *tables, size_t count, struc
 	return -1;
 }
 
+/* ---- the transaction around a query ---- */
+
+/* A statement could make a read-only transaction a writing one until the first snapshot is taken,
+ * which the SELECT does. It cannot end a transaction block and go on, since a prepared statement is
+ * only one. */
+static int pg_begin(void *state, struct error *err)
+{
+	struct postgresql *s = state;
+	return pg_run(s, s->reads_only ? "BEGIN READ ONLY; SELECT 1" : "BEGIN", err);
+}
+
+/* Rolls back in any case: in a read-only transaction version 15 still lets large objects be
+ * written. */
+static int pg_end(void *state, enum query_transaction *how, struct error *err)
+{
+	struct postgresql *s = state;
+	(void)how;
+	if (s->pq->PQtransactionStatus(s->connection) == PQTRANS_IDLE)
+		return error_set(err, EXIT_USAGE,
+				 "the statement ended the transaction that protects data");
+	return pg_run(s, "ROLLBACK", err);
+}
+
+/* One statement, whose settings stay. */
+static int pg_set(void *state, const char *sql, struct error *err)
+{
+	struct postgresql *s = state;
+	struct error late = ERROR_INIT;
+	if (pg_begin(s, err))
+		return -1;
+	PGresult *r =
+		good(s, s->pq->PQexecParams(s->connection, sql, 0, NULL, NULL, NULL, NULL, 0), err);
+	s->pq->PQclear(r);
+	return pg_run(s, r ? "COMMIT" : "ROLLBACK", r ? err : &late) || !r ? -1 : 0;
+}
+
 /* ---- the query ---- */
+
+/* Functions that work outside of the transaction, which does not hold them back. Whatever else
+ * calls them is not seen here. */
+static int refuse_outside(const char *sql, struct error *err)
+{
+	static const char *const outside[] = { "dblink", "lo_export", "pg_file_" };
+	for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
+		if (strcasestr(sql, outside[i])) {
+			error_set(err, EXIT_USAGE,
+				  "PostgreSQL: a read-only transaction does not hold back '%s'",
+				  outside[i]);
+			return error_hint(err, "--allow-writes --commit executes it");
+		}
+	return 0;
+}
 
 static int pg_prepare(void *state, const char *sql, struct error *err)
 {
 	struct postgresql *s = state;
+	bool guarded = s->pq->PQtransactionStatus(s->connection) != PQTRANS_IDLE;
+	if (s->reads_only && guarded && refuse_outside(sql, err))
+		return -1;
 	if (s->prepared && pg_run(s, "DEALLOCATE " POSTGRESQL_STATEMENT, err))
 		return -1;
 	s->prepared = false;
@@ -539,6 +597,13 @@ static size_t pg_workers(const void *state, const pid_t **pids)
 	return s->workers.count;
 }
 
+static size_t pg_readers(const void *state, const pid_t **pids)
+{
+	const struct postgresql *s = state;
+	*pids = s->readers.items;
+	return s->readers.count;
+}
+
 static int pg_forget(void *state, struct error *err)
 {
 	(void)state;
@@ -562,6 +627,7 @@ const struct dbms_driver postgresql_driver = {
 	.disconnect = pg_disconnect,
 	.connect = pg_connect,
 	.run = pg_run,
+	.set = pg_set,
 	.number = pg_number,
 	.table_exists = pg_table_exists,
 	.load = pg_load,
@@ -569,8 +635,12 @@ const struct dbms_driver postgresql_driver = {
 	.table_bytes = pg_table_bytes,
 	.prepare = pg_prepare,
 	.plan = postgresql_plan,
+	.begin = pg_begin,
+	.end = pg_end,
 	.execute = postgresql_execute,
 	.tasks = postgresql_tasks,
+	.ended = postgresql_ended,
 	.workers = pg_workers,
+	.readers = pg_readers,
 	.forget = pg_forget,
 };

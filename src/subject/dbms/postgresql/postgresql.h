@@ -16,7 +16,7 @@
 	X(PQntuples) X(PQparameterStatus) X(PQprepare) X(PQputCopyData) X(PQputCopyEnd) \
 	X(PQresultErrorField) X(PQresultStatus) X(PQsendQueryPrepared) \
 	X(PQsetErrorVerbosity) X(PQsetNoticeProcessor) X(PQsetSingleRowMode) X(PQsocket) \
-	X(PQstatus)
+	X(PQstatus) X(PQtransactionStatus)
 /* clang-format on */
 
 struct libpq {
@@ -30,14 +30,18 @@ struct libpq {
 struct postgresql {
 	const struct libpq *pq;
 	char *url;
+	bool reads_only;    /* prepared statements must not write */
+	bool whole_reads;   /* nor anything else on this connection */
 	PGconn *connection; /* NULL: none */
 	bool lost;
 	bool was_connected; /* earlier, so a missing server has gone away */
 	bool prepared;
 	pid_t backend, postmaster; /* 0: unknown, or not on this machine */
+	pid_t said;		   /* the backend's number in the server's own pid namespace */
 	int64_t workers_planned;   /* by the last plan; -1: there was none */
 	ARRAY(pid_t) workers;	   /* of the last execution */
 	ARRAY(pid_t) others;	   /* children of the postmaster that are not workers */
+	ARRAY(pid_t) readers;	   /* I/O workers, from version 18 on */
 };
 
 /* Turns the failure of a result or, without one, of the connection into an error. */
@@ -48,5 +52,18 @@ int postgresql_plan(void *state, struct query_plan *plan, struct error *err);
 int postgresql_execute(void *state, const struct dbms_wait *wait, struct dbms_execution *x,
 		       struct error *err);
 int postgresql_tasks(void *state, struct dbms_tasks *into, struct error *err);
+void postgresql_ended(void *state, const struct dbms_end *ends, size_t count);
+/* Looks for parallel workers of this backend among the postmaster's children, once
+ * postgresql_tasks() has found it: before the query, and while it runs. */
+void postgresql_look(struct postgresql *s);
+
+/* What a process of PostgreSQL is for, by its title. */
+enum postgresql_kind {
+	POSTGRESQL_UNTITLED, /* it has its parent's title still, or none was seen */
+	POSTGRESQL_OTHER,
+	POSTGRESQL_WORKER, /* a parallel worker of the backend with this number */
+	POSTGRESQL_READER, /* an I/O worker */
+};
+enum postgresql_kind postgresql_kind(const char *title, pid_t backend);
 
 #endif

@@ -1,13 +1,16 @@
 /* SQLite runs inside this process. A query runs in a thread of its own, so that what it uses is
  * that thread's; all else (tables, plans) runs in the caller's. Never do two use the connection at
  * once, but for sqlite3_interrupt(), which may. */
+#include <fcntl.h>
 #include <jansson.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/invoker.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "subject/dbms/driver.h"
@@ -15,12 +18,18 @@
 #include "subject/dbms/sqlite/alias.h"
 #include "subject/dbms/worker.h"
 
+#define COMMIT_EXECUTES "--commit executes what cannot be rolled back"
 #define BUSY_MS 5000 /* others may hold its lock for so long */
 
 struct sqlite {
 	char *path;
 	char **settings; /* dbms_forget() connects anew; ended by NULL */
 	bool must_exist;
+	enum query_transaction transaction; /* what the statement may do */
+	bool guarded;			    /* what is prepared now is not tare's own */
+	bool setting;			    /* it is a setting, which must not write */
+	bool temporary;			    /* the setting writes, to temporary objects only */
+	bool leaves_log; /* closing the connection leaves a log that was not there before */
 	sqlite3 *db;
 	sqlite3_stmt *statement;
 	char *sql; /* of the statement */
@@ -51,6 +60,13 @@ static int fail(const struct sqlite *s, const char *what, struct error *err)
 	char shown[600];
 	int rc = sqlite3_extended_errcode(s->db);
 	text_display(sqlite3_errmsg(s->db), shown, sizeof shown);
+	/* SQLite names neither the file, which may be the journal, nor the reason */
+	int number = sqlite3_system_errno(s->db);
+	if (number && strcmp(sqlite3_errmsg(s->db), sqlite3_errstr(SQLITE_CANTOPEN)) == 0) {
+		text_display(s->path, shown, sizeof shown);
+		return error_set(err, EXIT_ENVIRONMENT, "%s: cannot open %s or its journal: %s",
+				 what, shown, strerror(number));
+	}
 	error_set(err, code_of(rc), "%s: %s", what, shown);
 	if ((rc & 0xff) == SQLITE_BUSY)
 		return error_hint(err, "another process writes to %s", s->path);
@@ -122,6 +138,201 @@ static char *quoted(const char *before, const char *name, const char *after)
 	return strbuf_detach(&sql);
 }
 
+/* ---- the transaction around a query ---- */
+
+/* PRAGMAs that only tell something, also with an argument. */
+static bool only_tells(const char *pragma, const char *argument)
+{
+	static const char *const telling[] = {
+		"table_info",	   "table_xinfo",	"table_list",	    "index_list",
+		"index_info",	   "index_xinfo",	"foreign_key_list", "quick_check",
+		"integrity_check", "foreign_key_check",
+	};
+	static const char *const acting[] = { "incremental_vacuum", "optimize", "wal_checkpoint" };
+	for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
+		if (strcasecmp(pragma, telling[i]) == 0)
+			return true;
+	for (size_t i = 0; i < sizeof acting / sizeof *acting; i++)
+		if (strcasecmp(pragma, acting[i]) == 0)
+			return false;
+	return !argument;
+}
+
+/* PRAGMAs that change the connection only. journal_mode is not one of them: to and from WAL, it
+ * writes to the file. */
+static bool only_for_connection(const char *pragma)
+{
+	static const char *const names[] = {
+		"analysis_limit",
+		"automatic_index",
+		"busy_timeout",
+		"cache_size",
+		"cache_spill",
+		"case_sensitive_like",
+		"cell_size_check",
+		"checkpoint_fullfsync",
+		"encoding",
+		"foreign_keys",
+		"fullfsync",
+		"hard_heap_limit",
+		"locking_mode",
+		"mmap_size",
+		"page_size",
+		"query_only",
+		"read_uncommitted",
+		"recursive_triggers",
+		"reverse_unordered_selects",
+		"secure_delete",
+		"shrink_memory",
+		"soft_heap_limit",
+		"synchronous",
+		"temp_store",
+		"threads",
+		"trusted_schema",
+		"wal_autocheckpoint",
+	};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcasecmp(pragma, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Attaching a file that does not exist would make it. */
+static bool can_attach(const char *file)
+{
+	AS_USER(as);
+	return file && (!*file || strcmp(file, ":memory:") == 0 ||
+			(invoker_begin(&as, NULL) == 0 &&
+			 faccessat(AT_FDCWD, file, F_OK, AT_EACCESS) == 0));
+}
+
+/* Settings may also change the connection, attach files and make temporary objects. A temporary
+ * trigger is denied, since it would act when tare fills its own tables. */
+static int authorize_setting(struct sqlite *s, int action, const char *first, const char *database)
+{
+	switch (action) {
+	case SQLITE_PRAGMA:
+		return only_for_connection(first) ? SQLITE_OK : SQLITE_DENY;
+	case SQLITE_ATTACH:
+		return can_attach(first) ? SQLITE_OK : SQLITE_DENY;
+	case SQLITE_DETACH:
+		return SQLITE_OK;
+	case SQLITE_INSERT:
+	case SQLITE_UPDATE:
+	case SQLITE_DELETE:
+	case SQLITE_REINDEX: /* a new index asks for this one */
+		if (!database || strcmp(database, "temp") != 0)
+			return SQLITE_DENY;
+		break;
+	case SQLITE_CREATE_TEMP_TABLE:
+	case SQLITE_CREATE_TEMP_INDEX:
+	case SQLITE_CREATE_TEMP_VIEW:
+	case SQLITE_DROP_TEMP_TABLE:
+	case SQLITE_DROP_TEMP_INDEX:
+	case SQLITE_DROP_TEMP_VIEW:
+		break;
+	default:
+		return SQLITE_DENY;
+	}
+	s->temporary = true;
+	return SQLITE_OK;
+}
+
+/* SQLite asks this of each thing that a statement is to do, also of one that it prepares again
+ * later. What no transaction holds is denied to all but tare itself. */
+static int authorize(void *state, int action, const char *first, const char *second,
+		     const char *database, const char *inner)
+{
+	struct sqlite *s = state;
+	(void)inner;
+	if (!s->guarded)
+		return SQLITE_OK;
+	if (s->setting && authorize_setting(s, action, first, database) == SQLITE_OK)
+		return SQLITE_OK;
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_RECURSIVE:
+		return SQLITE_OK;
+	case SQLITE_FUNCTION:
+		return strcasecmp(second, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
+	case SQLITE_UPDATE: /* connecting to a virtual table asks for this one */
+		return s->transaction != QUERY_READ_ONLY || strcmp(first, "sqlite_master") == 0
+			       ? SQLITE_OK
+			       : SQLITE_DENY;
+	case SQLITE_PRAGMA:
+		return only_tells(first, second) ? SQLITE_OK : SQLITE_DENY;
+	case SQLITE_ATTACH:
+	case SQLITE_DETACH:
+	case SQLITE_TRANSACTION:
+	case SQLITE_SAVEPOINT:
+		return SQLITE_DENY;
+	default:
+		return s->transaction == QUERY_READ_ONLY ? SQLITE_DENY : SQLITE_OK;
+	}
+}
+
+static int begin(void *state, struct error *err)
+{
+	struct sqlite *s = state;
+	if (!s->db)
+		return error_set(err, EXIT_SUBJECT, "SQLite: the database is not open");
+	if (s->transaction == QUERY_ROLLED_BACK && run(s, "BEGIN", err))
+		return -1;
+	s->guarded = true;
+	return 0;
+}
+
+static int end(void *state, enum query_transaction *how, struct error *err)
+{
+	struct sqlite *s = state;
+	(void)how;
+	s->guarded = false;
+	/* some errors have rolled it back already */
+	return s->transaction == QUERY_ROLLED_BACK && !sqlite3_get_autocommit(s->db)
+		       ? run(s, "ROLLBACK", err)
+		       : 0;
+}
+
+/* ---- settings ---- */
+
+static int setting_writes(struct error *err)
+{
+	return error_hint(err, "a setting may write only if --allow-writes is given");
+}
+
+static int set_one(struct sqlite *s, const char **sql, struct error *err)
+{
+	SCOPED(end_statement) sqlite3_stmt *statement = NULL;
+	s->temporary = false;
+	if (sqlite3_prepare_v2(s->db, *sql, -1, &statement, sql)) {
+		fail(s, "SQLite", err);
+		return sqlite3_errcode(s->db) == SQLITE_AUTH ? setting_writes(err) : -1;
+	}
+	if (!statement)
+		return 0;
+	if (!s->temporary && !sqlite3_stmt_readonly(statement)) {
+		error_set(err, EXIT_USAGE, "SQLite says that the setting writes");
+		return setting_writes(err);
+	}
+	int rc;
+	while ((rc = sqlite3_step(statement)) == SQLITE_ROW)
+		;
+	return rc == SQLITE_DONE ? 0 : fail(s, "SQLite", err);
+}
+
+/* Of a connection whose statements may only read. */
+static int set(void *state, const char *sql, struct error *err)
+{
+	struct sqlite *s = state;
+	int failed = 0;
+	s->guarded = s->setting = true;
+	while (*sql && !failed)
+		failed = set_one(s, &sql, err);
+	s->guarded = s->setting = false;
+	return failed;
+}
+
 /* ---- the connection ---- */
 
 static int open_driver(void **state, const char *url, const struct dbms_options *options,
@@ -135,6 +346,7 @@ static int open_driver(void **state, const char *url, const struct dbms_options 
 	struct sqlite *s = xcalloc(1, sizeof *s);
 	s->path = xstrdup(path);
 	s->must_exist = options->must_exist;
+	s->transaction = options->transaction;
 	s->settings = xstrdup_all(options->settings);
 	*state = s;
 	return 0;
@@ -148,12 +360,34 @@ static void forget_statement(struct sqlite *s)
 	s->sql = NULL;
 }
 
+/* The size of the file with this ending beside the database; -1: there is none. */
+static off_t size_beside(const struct sqlite *s, const char *ending)
+{
+	FREED char *path = xprintf("%s%s", s->path, ending);
+	struct stat found;
+	AS_USER(as);
+	return invoker_begin(&as, NULL) == 0 && stat(path, &found) == 0 ? found.st_size : -1;
+}
+
+/* A connection that reads cannot remove the empty log and its index that it has made. One that
+ * may write does when it closes, if no other process has the database open. */
+static void close_database(struct sqlite *s)
+{
+	sqlite3_close(s->db);
+	s->db = NULL;
+	if (!s->leaves_log || size_beside(s, "-wal") != 0 || invoker_for_sqlite(NULL))
+		return;
+	sqlite3 *db = NULL;
+	if (!sqlite3_open_v2(s->path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL))
+		sqlite3_exec(db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
+	sqlite3_close(db);
+}
+
 static void disconnect(void *state)
 {
 	struct sqlite *s = state;
 	forget_statement(s);
-	sqlite3_close(s->db);
-	s->db = NULL;
+	close_database(s);
 	worker_stop(s->worker);
 	s->worker = NULL;
 }
@@ -169,9 +403,14 @@ static void close_driver(void *state)
 
 static int open_database(struct sqlite *s, struct error *err)
 {
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+	bool reads_only = s->must_exist && s->transaction == QUERY_READ_ONLY;
+	int flags = (reads_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
+		    SQLITE_OPEN_NOMUTEX;
 	if (!s->must_exist)
 		flags |= SQLITE_OPEN_CREATE;
+	s->leaves_log = reads_only && size_beside(s, "-wal") < 0 && size_beside(s, "-shm") < 0;
+	if (invoker_for_sqlite(err))
+		return -1;
 	if (sqlite3_open_v2(s->path, &s->db, flags, NULL) || sqlite3_busy_timeout(s->db, BUSY_MS) ||
 	    sqlite3_exec(s->db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL)) {
 		char path[400];
@@ -182,10 +421,14 @@ static int open_database(struct sqlite *s, struct error *err)
 			  by_errno ? strerror(number) : sqlite3_errmsg(s->db));
 		if ((rc & 0xff) == SQLITE_NOTADB)
 			error_hint(err, "this file is not SQLite's, or is encrypted");
-		sqlite3_close(s->db);
-		s->db = NULL;
+		if (rc == SQLITE_READONLY_ROLLBACK || rc == SQLITE_READONLY_RECOVERY)
+			error_hint(err, "it was not closed properly: open it once with sqlite3, or "
+					"give --allow-writes");
+		close_database(s);
 		return -1;
 	}
+	/* once: each call would have all statements prepared again */
+	sqlite3_set_authorizer(s->db, authorize, s);
 	return 0;
 }
 
@@ -367,11 +610,18 @@ static int prepare(void *state, const char *sql, struct error *err)
 	char *copy = xstrdup(sql); /* may be ours */
 	forget_statement(s);
 	s->sql = copy;
-	if (sqlite3_prepare_v3(s->db, copy, -1, SQLITE_PREPARE_PERSISTENT, &s->statement, &tail))
+	if (sqlite3_prepare_v3(s->db, copy, -1, SQLITE_PREPARE_PERSISTENT, &s->statement, &tail)) {
 		fail(s, "SQL", err);
-	else if (!s->statement)
+		if (sqlite3_errcode(s->db) == SQLITE_AUTH)
+			error_hint(err, s->transaction == QUERY_READ_ONLY ? DBMS_ALLOW_WRITES
+									  : COMMIT_EXECUTES);
+	} else if (!s->statement)
 		error_set(err, EXIT_USAGE, "SQL: there is no statement");
-	else if (holds_statement(s, tail))
+	else if (s->guarded && s->transaction == QUERY_READ_ONLY &&
+		 !sqlite3_stmt_readonly(s->statement)) {
+		error_set(err, EXIT_USAGE, "SQL: SQLite says that the statement writes");
+		error_hint(err, DBMS_ALLOW_WRITES);
+	} else if (holds_statement(s, tail))
 		error_set(err, EXIT_USAGE, "SQL: more than one statement");
 	else if (sqlite3_bind_parameter_count(s->statement))
 		error_set(err, EXIT_USAGE, "SQL: a query with parameters cannot be executed");
@@ -501,8 +751,12 @@ static int execute(void *state, const struct dbms_wait *wait, struct dbms_execut
 		failed = error_set(err, EXIT_INTERRUPTED, "the query was interrupted");
 	else if (end == WORKER_LIMIT && q.rc == SQLITE_INTERRUPT)
 		q.x.timed_out = true;
-	else if (q.rc != SQLITE_DONE)
+	else if (q.rc != SQLITE_DONE) {
 		failed = fail(s, "SQL", err);
+		if (s->transaction == QUERY_ROLLED_BACK &&
+		    strstr(sqlite3_errmsg(s->db), "within a transaction")) /* VACUUM */
+			error_hint(err, COMMIT_EXECUTES);
+	}
 	sqlite3_reset(s->statement);
 	if (!failed)
 		*x = q.x;
@@ -531,12 +785,14 @@ static int forget(void *state, struct error *err)
 	char *sql = s->sql;
 	s->sql = NULL;
 	forget_statement(s);
-	sqlite3_close(s->db);
+	close_database(s);
 	int failed = open_database(s, err);
 	for (char **text = s->settings; *text && !failed; text++)
-		failed = run(s, *text, err);
+		failed = (s->transaction == QUERY_READ_ONLY ? set : run)(s, *text, err);
+	s->guarded = s->transaction != QUERY_COMMITTED;
 	if (sql && !failed)
 		failed = prepare(s, sql, err);
+	s->guarded = false;
 	xfree(sql);
 	if (failed)
 		disconnect(s); /* without its settings or its query it is another one */
@@ -556,6 +812,7 @@ const struct dbms_driver sqlite_driver = {
 	.disconnect = disconnect,
 	.connect = connect_driver,
 	.run = run,
+	.set = set,
 	.number = number,
 	.table_exists = table_exists,
 	.load = load,
@@ -563,6 +820,8 @@ const struct dbms_driver sqlite_driver = {
 	.table_bytes = table_bytes,
 	.prepare = prepare,
 	.plan = plan,
+	.begin = begin,
+	.end = end,
 	.execute = execute,
 	.tasks = tasks,
 	.forget = forget,

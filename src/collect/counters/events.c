@@ -1,0 +1,239 @@
+#include "collect/counters/events.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/file.h"
+
+/* Newer than the headers of Debian 12's C library on some machines. */
+#define SW_CGROUP_SWITCHES 11
+
+static const struct known {
+	const char *name, *also;
+	uint32_t type;
+	uint64_t config;
+	bool by_kernel;
+} known[] = {
+	{ "cycles", "cpu-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false },
+	{ "instructions", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, false },
+	{ "cache-references", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, false },
+	{ "cache-misses", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, false },
+	{ "branches", "branch-instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+	  false },
+	{ "branch-misses", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, false },
+	{ "bus-cycles", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES, false },
+	{ "stalled-cycles-frontend", "idle-cycles-frontend", PERF_TYPE_HARDWARE,
+	  PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, false },
+	{ "stalled-cycles-backend", "idle-cycles-backend", PERF_TYPE_HARDWARE,
+	  PERF_COUNT_HW_STALLED_CYCLES_BACKEND, false },
+	{ "ref-cycles", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES, false },
+	{ "cpu-clock", NULL, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false },
+	{ "task-clock", NULL, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false },
+	{ "page-faults", "faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false },
+	{ "minor-faults", NULL, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, false },
+	{ "major-faults", NULL, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, false },
+	{ "context-switches", "cs", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, true },
+	{ "cpu-migrations", "migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, true },
+	{ "alignment-faults", NULL, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS, false },
+	{ "emulation-faults", NULL, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_EMULATION_FAULTS, false },
+	{ "cgroup-switches", NULL, PERF_TYPE_SOFTWARE, SW_CGROUP_SWITCHES, true },
+};
+
+static bool find_known(const char *name, struct counter_event *e)
+{
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		const struct known *k = &known[i];
+		if (strcmp(k->name, name) != 0 && (!k->also || strcmp(k->also, name) != 0))
+			continue;
+		e->type = k->type;
+		e->config = k->config;
+		e->by_kernel = k->by_kernel;
+		return true;
+	}
+	return false;
+}
+
+/* "L1-dcache-load-misses": a cache, what is done to it, and whether it missed. */
+static bool find_cache(const char *name, struct counter_event *e)
+{
+	static const char *const caches[] = { "L1-dcache", "L1-icache", "LLC", "dTLB",
+					      "iTLB",	   "branch",	"node" };
+	static const char *const operations[][2] = { { "-loads", "-load-misses" },
+						     { "-stores", "-store-misses" },
+						     { "-prefetches", "-prefetch-misses" } };
+	for (size_t c = 0; c < sizeof caches / sizeof *caches; c++) {
+		size_t n = strlen(caches[c]);
+		if (strncasecmp(name, caches[c], n) != 0)
+			continue;
+		for (size_t o = 0; o < 3; o++)
+			for (size_t missed = 0; missed < 2; missed++) {
+				if (strcasecmp(name + n, operations[o][missed]) != 0)
+					continue;
+				e->type = PERF_TYPE_HW_CACHE;
+				e->config = c | o << 8 | missed << 16;
+				return true;
+			}
+	}
+	return false;
+}
+
+/* "rc4": the number that the CPU's own manual gives it. */
+static bool find_raw(const char *name, struct counter_event *e)
+{
+	char *end;
+	if (name[0] != 'r' || !name[1] || strspn(name + 1, "0123456789abcdefABCDEF") > 16 ||
+	    name[1 + strspn(name + 1, "0123456789abcdefABCDEF")])
+		return false;
+	e->type = PERF_TYPE_RAW;
+	e->config = strtoull(name + 1, &end, 16);
+	return true;
+}
+
+/* Puts the value into the bits that a format such as "config:0-7,32-35" names. */
+static bool put_bits(const char *format, uint64_t value, struct counter_event *e)
+{
+	static const char *const words[] = { "config:", "config1:", "config2:" };
+	uint64_t *const into[] = { &e->config, &e->config1, &e->config2 };
+	for (size_t w = 0; w < 3; w++) {
+		size_t n = strlen(words[w]);
+		if (strncmp(format, words[w], n) != 0)
+			continue;
+		for (const char *at = format + n; *at;) {
+			char *end;
+			unsigned long low = strtoul(at, &end, 10), high = low;
+			if (end == at || low > 63)
+				return false;
+			if (*end == '-')
+				high = strtoul(end + 1, &end, 10);
+			for (unsigned long bit = low; bit <= high && bit < 64; bit++, value >>= 1)
+				*into[w] |= (value & 1) << bit;
+			at = *end == ',' ? end + 1 : "";
+		}
+		return value == 0;
+	}
+	return false;
+}
+
+/* "event=0x3c,umask=1", each by its format. */
+static bool put_terms(const char *sysfs, const char *unit, const char *terms,
+		      struct counter_event *e)
+{
+	FREED char *copy = xstrdup(terms);
+	char *rest = NULL;
+	bool good = *terms;
+	for (char *term = strtok_r(copy, ",", &rest); term && good;
+	     term = strtok_r(NULL, ",", &rest)) {
+		char path[256], *end = term;
+		char *equals = strchr(term, '=');
+		if (equals)
+			*equals = '\0';
+		snprintf(path, sizeof path, "%s/%s/format/%s", sysfs, unit, term);
+		FREED char *format = strchr(term, '/') ? NULL : file_read_line(path);
+		uint64_t value = equals ? strtoull(equals + 1, &end, 0) : 1;
+		good = format && (!equals || (end != equals + 1 && !*end)) &&
+		       put_bits(format, value, e);
+	}
+	return good;
+}
+
+/* "cpu/cache-misses/" or "cpu/event=0x3c/", as the kernel describes it in sysfs. */
+static bool find_described(const char *name, const char *sysfs, struct counter_event *e)
+{
+	char unit[COUNTER_NAME], path[256];
+	const char *slash = strchr(name, '/');
+	size_t length = strlen(name);
+	if (!slash || slash == name || name[length - 1] != '/' || slash + 1 >= name + length)
+		return false;
+	snprintf(unit, sizeof unit, "%.*s", (int)(slash - name), name);
+	FREED char *inner = xstrndup(slash + 1, (size_t)(name + length - 1 - (slash + 1)));
+	if (*unit == '.' || strchr(inner, '/'))
+		return false;
+	snprintf(path, sizeof path, "%s/%s/type", sysfs, unit);
+	FREED char *type = file_read_line(path);
+	if (!type)
+		return false;
+	e->type = (uint32_t)strtoul(type, NULL, 10);
+	snprintf(path, sizeof path, "%s/%s/events/%s", sysfs, unit, inner);
+	FREED char *described = *inner == '.' ? NULL : file_read_line(path);
+	return put_terms(sysfs, unit, described ? described : inner, e);
+}
+
+/* Cuts ":u", ":k" or ":uk" off the name. False: there is another modifier. */
+static bool take_modes(char *name, struct counter_event *e)
+{
+	char *colon = strrchr(name, ':');
+	e->modes = COUNTER_BOTH;
+	e->apart = !colon;
+	if (!colon)
+		return true;
+	e->modes = 0;
+	for (const char *c = colon + 1; *c; c++)
+		if (*c == 'u')
+			e->modes |= COUNTER_USER;
+		else if (*c == 'k')
+			e->modes |= COUNTER_KERNEL;
+		else
+			return false;
+	*colon = '\0';
+	return e->modes;
+}
+
+static int add_event(const char *word, const char *sysfs, counter_events *out, struct error *err)
+{
+	struct counter_event e = { 0 };
+	char name[COUNTER_NAME];
+	if (strlen(word) >= sizeof e.name)
+		return error_set(err, EXIT_USAGE, "'%.70s...' is too long for an event", word);
+	snprintf(e.name, sizeof e.name, "%s", word);
+	snprintf(name, sizeof name, "%s", word);
+	array_each(other, out)
+		if (strcmp(other->name, word) == 0)
+			return error_set(err, EXIT_USAGE, "the event '%s' is named twice", word);
+	if (!take_modes(name, &e)) {
+		error_set(err, EXIT_USAGE, "'%s' has a modifier that is neither u nor k", word);
+		return error_hint(err, "cycles:u counts in user mode, cycles:k in the kernel");
+	}
+	if (!find_known(name, &e) && !find_cache(name, &e) && !find_raw(name, &e) &&
+	    !find_described(name, sysfs, &e)) {
+		error_set(err, EXIT_USAGE, "there is no event '%s'", word);
+		return error_hint(err, "for instance: cycles,instructions,branch-misses, "
+				       "page-faults, rc4 or cpu/event=0x3c/");
+	}
+	array_push(out, e);
+	return 0;
+}
+
+int counter_events_parse(const char *list, const char *sysfs, counter_events *out,
+			 struct error *err)
+{
+	/* a comma between slashes belongs to the event */
+	FREED char *copy = xstrdup(list);
+	char *begin = copy;
+	bool inside = false;
+	int failed = 0;
+	for (char *at = copy; !failed; at++) {
+		inside ^= *at == '/';
+		if (*at && (*at != ',' || inside))
+			continue;
+		bool last = !*at;
+		*at = '\0';
+		if (*begin)
+			failed = add_event(begin, sysfs, out, err);
+		begin = at + 1;
+		if (last)
+			break;
+	}
+	if (!failed && !out->count)
+		failed = error_set(err, EXIT_USAGE, "the list of events is empty");
+	if (failed)
+		array_release(out);
+	return failed;
+}
+
+bool counter_event_is_software(const struct counter_event *e)
+{
+	return e->type == PERF_TYPE_SOFTWARE;
+}

@@ -1,0 +1,34 @@
+/* The names that perf gives to events, and what the kernel calls them. Private to collect/. */
+#ifndef TARE_COLLECT_COUNTERS_EVENTS_H
+#define TARE_COLLECT_COUNTERS_EVENTS_H
+
+#include "base/error.h"
+#include "record/counter.h"
+
+enum counter_mode {
+	COUNTER_USER = 1,
+	COUNTER_KERNEL = 2,
+	COUNTER_BOTH = COUNTER_USER | COUNTER_KERNEL,
+};
+
+/* An event as perf_event_open() wants it. */
+struct counter_event {
+	char name[COUNTER_NAME]; /* as it was written */
+	uint32_t type;
+	uint64_t config, config1, config2;
+	unsigned modes; /* of enum counter_mode */
+	bool apart;	/* no mode was named: both may be counted, each by itself */
+	bool by_kernel; /* it happens in the kernel: of user mode alone the count would be 0 */
+};
+typedef ARRAY(struct counter_event) counter_events;
+
+/* "cycles,branch-misses:u,rc4,cpu/event=0x3c,umask=0/". A name that nothing here has is an error
+ * (EXIT_USAGE), as is the same name twice. sysfs is where the kernel describes its own events:
+ * COUNTER_SYSFS. */
+#define COUNTER_SYSFS "/sys/bus/event_source/devices"
+int counter_events_parse(const char *list, const char *sysfs, counter_events *out,
+			 struct error *err);
+
+bool counter_event_is_software(const struct counter_event *e);
+
+#endif

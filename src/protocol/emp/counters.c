@@ -1,0 +1,207 @@
+#include "protocol/emp/counters.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const emp_counter_kind_names[EMP_COUNTER_KINDS] = {
+	"count", "per_cycle", "ghz", "clock", "per_1000_instructions",
+};
+
+/* Tukey's fences: quartiles and this many times the distance between them. */
+#define FENCE 1.5
+
+/* Process time without interrupts, whose cycles are counted with the subject's, would be too
+ * short. */
+static double process_ns(const struct execution *x)
+{
+	uint64_t ns = x->pt_ns[GRADE_EXEC] != ABSENT_NS ? x->pt_ns[GRADE_EXEC]
+							: x->pt_ns[GRADE_NET];
+	return ns == ABSENT_NS || !ns ? NAN : (double)ns;
+}
+
+static double count_of(const struct execution *x, const char *name)
+{
+	const struct counter *c = counter_find(&x->counters, name);
+	return c ? (double)c->value : NAN;
+}
+
+/* NaN without a divisor. */
+static double divided(double by, double value)
+{
+	return by > 0 ? value / by : NAN;
+}
+
+/* Whether both modes are in it: cycles of user mode alone say nothing about the clock. */
+static bool is_whole(const struct execution *x, const char *name)
+{
+	const struct counter *c = counter_find(&x->counters, name);
+	return c && !(c->user >= 0 && c->kernel < 0);
+}
+
+double emp_counter_value(const struct execution *x, enum emp_counter_kind kind, const char *name)
+{
+	double instructions = count_of(x, "instructions"), cycles = count_of(x, "cycles");
+	switch (kind) {
+	case EMP_PER_CYCLE:
+		return isnan(cycles) && isnan(instructions)
+			       ? divided(count_of(x, "cycles:u"), count_of(x, "instructions:u"))
+			       : divided(cycles, instructions);
+	case EMP_GHZ:
+		return is_whole(x, "cycles") ? cycles / process_ns(x) : NAN;
+	case EMP_CLOCK:
+		return divided(count_of(x, "ref-cycles"), cycles);
+	case EMP_PER_1000:
+		return divided(instructions, 1000 * count_of(x, name));
+	default:
+		return count_of(x, name);
+	}
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return ORDER(x, y);
+}
+
+static size_t count_outliers(const double *values, size_t n)
+{
+	FREED double *sorted = xmalloc((n + 1) * sizeof *sorted);
+	size_t outliers = 0;
+	memcpy(sorted, values, n * sizeof *sorted);
+	qsort(sorted, n, sizeof *sorted, by_size);
+	double low = sorted[n / 4], high = sorted[n - 1 - n / 4], reach = FENCE * (high - low);
+	for (size_t i = 0; i < n; i++)
+		outliers += values[i] < low - reach || values[i] > high + reach;
+	return outliers;
+}
+
+/* Adds it if every kept execution has it. */
+static void add(const struct execution *executions, const struct emp_result *r,
+		enum emp_counter_kind kind, const char *name, emp_counter_list *out)
+{
+	struct emp_counter e = { .kind = kind, .name = name, .user = 0, .kernel = 0 };
+	FREED double *values = xmalloc((r->count + 1) * sizeof *values);
+	size_t n = 0;
+	for (size_t i = 0; i < r->count; i++) {
+		if (r->verdicts[i].rule != EMP_KEPT)
+			continue;
+		const struct execution *x = &executions[i];
+		const struct counter *c = counter_find(&x->counters, name);
+		values[n] = emp_counter_value(x, kind, name);
+		if (isnan(values[n++]))
+			return;
+		e.scaled |= c && counter_is_scaled(c);
+		e.user_only |= c && c->user >= 0 && c->kernel < 0;
+		e.user += c && c->user >= 0 ? (double)c->user : NAN;
+		e.kernel += c && c->kernel >= 0 ? (double)c->kernel : NAN;
+	}
+	if (!n)
+		return;
+	bool apart = kind == EMP_COUNTED;
+	e.user = apart ? e.user / (double)n : NAN;
+	e.kernel = apart ? e.kernel / (double)n : NAN;
+	e.outliers = count_outliers(values, n);
+	summarise(values, n, &e.kept);
+	array_push(out, e);
+}
+
+static bool is_missing(const char *name)
+{
+	return strstr(name, "-misses") != NULL;
+}
+
+void emp_counters(const struct execution *executions, const struct emp_result *r,
+		  emp_counter_list *out)
+{
+	const struct execution *first = NULL;
+	for (size_t i = 0; i < r->count && !first; i++)
+		if (r->verdicts[i].rule == EMP_KEPT)
+			first = &executions[i];
+	if (!first || !first->counters.count)
+		return;
+	array_each(c, &first->counters)
+		add(executions, r, EMP_COUNTED, c->name, out);
+	add(executions, r, EMP_PER_CYCLE, "instructions", out);
+	add(executions, r, EMP_GHZ, "cycles", out);
+	add(executions, r, EMP_CLOCK, "cycles", out);
+	array_each(c, &first->counters)
+		if (is_missing(c->name))
+			add(executions, r, EMP_PER_1000, c->name, out);
+}
+
+const struct emp_counter *emp_counter_find(const emp_counter_list *list, enum emp_counter_kind kind,
+					   const char *name)
+{
+	array_each(c, list)
+		if (c->kind == kind && strcmp(c->name, name) == 0)
+			return c;
+	return NULL;
+}
+
+/* ---- why one ran longer ---- */
+
+/* A change that is worth a word, and the part of a change that explains it. */
+#define MATTERS 0.01
+#define MOST 0.5
+
+/* Of the stalls and misses, the one with the largest growth by share; NULL: none grew by more than
+ * the cycles did. */
+static const char *grown_most(const struct execution *x, const struct execution *base, double least,
+			      double *growth)
+{
+	const char *most = NULL;
+	*growth = least;
+	array_each(c, &x->counters) {
+		double now = count_of(x, c->name), then = count_of(base, c->name);
+		if ((!is_missing(c->name) && strncmp(c->name, "stalled-", 8) != 0) || !(then > 0) ||
+		    !(now / then > *growth))
+			continue;
+		*growth = now / then;
+		most = c->name;
+	}
+	return most;
+}
+
+/* "12 % more" */
+static void put_change(double ratio, struct strbuf *out)
+{
+	strbuf_printf(out, "%.*f %% %s", fabs(ratio - 1) < 0.1 ? 1 : 0, 100 * fabs(ratio - 1),
+		      ratio >= 1 ? "more" : "fewer");
+}
+
+void emp_counters_explain(const struct execution *x, const struct execution *base,
+			  struct strbuf *out)
+{
+	double time = log(process_ns(x) / process_ns(base));
+	double instructions = count_of(x, "instructions") / count_of(base, "instructions");
+	double cycles = count_of(x, "cycles") / count_of(base, "cycles");
+	double ghz = emp_counter_value(x, EMP_GHZ, "cycles");
+	double usual = emp_counter_value(base, EMP_GHZ, "cycles"), growth;
+	if (!(fabs(time) >= log1p(MATTERS)) || !(instructions > 0) || !(cycles > 0))
+		return;
+	/* ln time = ln instructions + ln cycles per instruction + ln time per cycle */
+	double work = log(instructions) / time, stalls = log(cycles / instructions) / time;
+	if (work >= MOST) {
+		strbuf_puts(out, "it executed ");
+		put_change(instructions, out);
+		strbuf_puts(out, " instructions: it did ");
+		strbuf_puts(out, instructions > 1 ? "more" : "less");
+	} else if (stalls >= MOST) {
+		strbuf_puts(out, "the same instructions took ");
+		put_change(cycles / instructions, out);
+		strbuf_puts(out, " cycles");
+		const char *what = time > 0 ? grown_most(x, base, cycles, &growth) : NULL;
+		if (what) {
+			strbuf_puts(out, ": it stalled, with ");
+			put_change(growth, out);
+			strbuf_printf(out, " %s", what);
+		} else if (time > 0) {
+			strbuf_puts(out, ": it stalled");
+		}
+	} else if (1 - work - stalls >= MOST && ghz > 0 && usual > 0) {
+		strbuf_printf(out,
+			      "the same cycles took %s: the clock ran at %.2f instead of %.2f GHz",
+			      time > 0 ? "longer" : "less time", ghz, usual);
+	}
+}
