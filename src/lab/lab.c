@@ -283,7 +283,7 @@ static int missing(struct lab *lab, struct error *err)
 }
 
 /* SQLite follows every link, so a stranger's are refused before, and dangling ones: a lab would be
- * made wherever they lead. */
+ * made wherever they lead. What is there by now and is no link, another tare has just made. */
 static int check_links(const struct lab *lab, struct error *err)
 {
 	struct invoker who;
@@ -299,7 +299,8 @@ static int check_links(const struct lab *lab, struct error *err)
 		return error_hint(err, "name the file itself with --lab FILE");
 	}
 	if (!failed && found.file < 0 &&
-	    fstatat(found.folder, found.name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+	    fstatat(found.folder, found.name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISLNK(st.st_mode)) {
 		error_set(err, EXIT_USAGE, "cannot open lab %s: it is a link to nowhere", shown);
 		return error_hint(err, "remove the link, or make the file that it names");
 	}
