@@ -294,7 +294,9 @@ has_pairs() {
 	run "$TARE" duet --git HEAD~1..HEAD --build make --fail-if-slower 10% --max-time 20s \
 		--export-markdown ../summary.md -- ./go
 	[ "$status" -eq 1 ]
-	[[ "${lines[0]}" == "Slower: $(git rev-parse --short HEAD) "* ]]
+	# its short id, or more of it if that is a number
+	read -r _ id _ <<<"${lines[0]}"
+	[[ "${lines[0]}" == "Slower: "* && ${#id} -ge 7 && "$(git rev-parse HEAD)" == "$id"* ]]
 	grep -q '^| ' ../summary.md
 	[ "$(git worktree list | wc -l)" = 1 ]
 	run "$TARE" duet --git HEAD~1..HEAD --build 'echo broken; false' -- ./go
