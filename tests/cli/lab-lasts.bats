@@ -13,6 +13,7 @@ setup() {
 
 teardown() {
 	if [ -n "${locker-}" ]; then kill "$locker" 2>/dev/null || true; fi
+	if [ -n "${watch-}" ]; then "$TARE" calibrate --watch-stop >/dev/null 2>&1 || true; fi
 	if [ -n "${tare-}" ]; then kill "$tare" 2>/dev/null || true; fi
 	if [ -n "$small" ]; then soon umount "$small" || true; fi
 }
@@ -150,6 +151,47 @@ fill() {
 	"$TARE" calibrate --from 1 2>err
 	tr -s ' \n' ' ' <err | grep -q "waiting for the lab: locked by PID $locker"
 	[ "$(sql 'SELECT count(*) FROM studies')" = 1 ]
+}
+
+# bats test_tags=slow
+@test "query: a lab that is locked for long is waited for, and no execution is lost" {
+	"$TARE" time -N -r 1 -w 0 --style none true
+	sqlite3 data.db 'CREATE TABLE t(a)'
+	"$TARE" query -q -r 60 -e 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 400000)
+		SELECT count(*) FROM c' sqlite:data.db 2>err &
+	tare=$!
+	query_stored() { [ "$(sql 'SELECT count(*) FROM query_executions')" -gt 0 ]; }
+	soon query_stored
+	lock 9
+	status=0
+	wait "$tare" || status=$?
+	cat err
+	[ "$status" -eq 0 ] || [ "$status" -eq 5 ] # 5: on a busy machine too few may be left
+	tr -s ' \n' ' ' <err | grep -q "waiting for the lab: locked by PID $locker (python3)"
+	[ "$(sql 'SELECT count(*), max(execution), count(DISTINCT execution) FROM query_executions')" = 60,60,60 ]
+	[ "$(sql 'SELECT status FROM runs WHERE id = 2')" = complete ]
+}
+
+# bats test_tags=slow
+@test "calibrate: a lab that is locked when a watch ends is waited for, and the watch is whole" {
+	needs_root
+	"$TARE" time -N -r 1 -w 0 --style none true
+	watch=yes
+	"$TARE" calibrate --watch 2>err
+	watching() { [ "$(sql 'SELECT status FROM watches')" = going ]; }
+	soon watching
+	sleep 1
+	lock 3 # after a signal it waits for 5 s
+	"$TARE" calibrate --watch-stop 2>>err >>err || true
+	for _ in $(seq 30); do
+		if ! watching; then break; fi
+		sleep 1
+	done
+	cat err
+	[ "$(sql 'SELECT status FROM watches')" = complete ]
+	# from its begin to when it was told to end
+	[ "$(sql 'SELECT covered_ns > 1000000000 AND bursts > 0 FROM watches')" = 1 ]
+	[ "$("$TARE" sql --csv 'PRAGMA integrity_check' | tail -1)" = ok ]
 }
 
 # bats test_tags=slow
