@@ -357,6 +357,36 @@ static void what_was_lost_is_read_again(void **state)
 	sb = large;
 }
 
+/* The kernel tells so of a CPU that came, here without one. */
+static void cpus_are_watched_again_when_one_came(void **state)
+{
+	(void)state;
+	FILE *tell = fopen("/sys/devices/system/cpu/cpu0/uevent", "w");
+	if (!tell)
+		skip();
+	uint32_t changes = sideband_changes(sb);
+	pid_t before = spawn("/bin/sleep", "60");
+	assert_true(fputs("online", tell) >= 0);
+	assert_int_equal(fclose(tell), 0);
+	struct pollfd wait = { .fd = sideband_fd(sb), .events = POLLIN };
+	assert_int_equal(poll(&wait, 1, 1000), 1);
+	sideband_read(sb);
+	assert_int_equal(sideband_changes(sb), changes + 1);
+	pid_t after = spawn("/bin/sleep", "61");
+	waitpid(spawn("/bin/true", NULL), NULL, 0);
+	sideband_read(sb);
+	assert_int_equal(sideband_changes(sb), changes + 1);
+	for (int i = 0; i < 2; i++) {
+		pid_t pid = i ? after : before;
+		struct image_of *image = sideband_find(sb, (uint32_t)pid, clock_monotonic_ns());
+		assert_non_null(image);
+		assert_non_null(strstr(executable(image), "sleep"));
+		assert_int_equal(image->number, 1); /* an exec after the fork, once */
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+}
+
 /* What it costs, told and not judged: `bench` as argument. */
 static double loop_us(bool reading, double *reader_us)
 {
@@ -412,6 +442,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_process_ends_with_its_last_thread),
 		cmocka_unit_test(a_deleted_binary_can_still_be_read),
 		cmocka_unit_test(what_was_lost_is_read_again),
+		cmocka_unit_test(cpus_are_watched_again_when_one_came),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	sideband_close(sb);

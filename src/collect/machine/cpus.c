@@ -1,7 +1,11 @@
 #include "collect/machine/cpus.h"
 
+#include <errno.h>
+#include <linux/netlink.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/cpus.h"
 #include "base/file.h"
@@ -100,4 +104,39 @@ int cpus_choose_online(const char *text, cpu_list *into, struct error *err)
 int cpus_online(cpu_list *into, struct error *err)
 {
 	return cpus_choose_online("all", into, err);
+}
+
+#define UEVENTS_OF_THE_KERNEL 1
+
+int cpus_watch(void)
+{
+	struct sockaddr_nl from = { .nl_family = AF_NETLINK, .nl_groups = UEVENTS_OF_THE_KERNEL };
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			NETLINK_KOBJECT_UEVENT);
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&from, sizeof from) != 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static bool is_of_a_cpu(const char *event)
+{
+	static const char where[] = "@/devices/system/cpu/cpu";
+	const char *at = strchr(event, '@');
+	return at && strncmp(at, where, sizeof where - 1) == 0 &&
+	       (strncmp(event, "online@", 7) == 0 || strncmp(event, "offline@", 8) == 0);
+}
+
+bool cpus_changed(int fd)
+{
+	bool changed = false;
+	for (char event[128]; fd >= 0;) {
+		ssize_t got = recv(fd, event, sizeof event - 1, 0);
+		if (got < 0 && errno != ENOBUFS)
+			break;
+		event[got < 0 ? 0 : got] = '\0';
+		changed = changed || got < 0 || is_of_a_cpu(event); /* or some were lost */
+	}
+	return changed;
 }

@@ -3,6 +3,7 @@
 #define TARE_COLLECT_MACHINE_CPUS_H
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/array.h"
@@ -20,5 +21,11 @@ int cpus_choose_set(const char *text, cpu_set_t *into, struct error *err);
 int cpus_choose_online(const char *text, cpu_list *into, struct error *err);
 /* All online CPUs, whether or not this process may run there. */
 int cpus_online(cpu_list *into, struct error *err);
+
+/* A descriptor that is readable when a CPU went offline or came online; -1: the kernel does not
+ * tell. */
+int cpus_watch(void);
+/* Whether that happened since the last call. fd may be -1. */
+bool cpus_changed(int fd);
 
 #endif

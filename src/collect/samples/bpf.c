@@ -203,7 +203,8 @@ struct sampler {
 	ARRAY(uint32_t) pids;	/* these */
 	bool by_cgroup;		/* or a cgroup */
 	bool learning;		/* stacks were copied since the last look */
-	bool all_cpus;		/* also those that come online later, on the tick */
+	bool all_cpus;		/* also those that come online later */
+	uint32_t changes;	/* of the CPUs, up to which there are events */
 	struct profile current; /* the slice that is not taken yet */
 	uint64_t self_ns;	/* CPU time of tare at its begin */
 	uint64_t idle_ns;	/* of the CPUs, then */
@@ -492,6 +493,26 @@ static void sampler_stop(void *state)
 	s->tick = NULL;
 }
 
+/* The kernel ended the timers of CPUs that went, and those that came have none. */
+static void events_again(struct sampler *s)
+{
+	cpu_list online = { 0 };
+	struct sample_events *events;
+	s->changes = sideband_changes(s->sideband);
+	if (cpus_online(&online, NULL))
+		return;
+	if (sample_events_open(&events, s->mode, (uint32_t)s->hz, online.items, online.count,
+			       NULL)) {
+		array_release(&online);
+		return; /* another is on its way: this is called again */
+	}
+	sample_events_close(s->events);
+	s->events = events;
+	array_release(&s->cpus);
+	s->cpus = online;
+	sample_events_start(events, s->skel->progs.profile_event, NULL);
+}
+
 /* Until samples that are all different have filled half of the room. */
 static uint64_t drain_ns(const struct sampler *s)
 {
@@ -616,6 +637,8 @@ static int sampler_beat(void *state, struct error *err)
 {
 	struct sampler *s = state;
 	(void)err;
+	if (s->events && s->all_cpus && s->changes != sideband_changes(s->sideband))
+		events_again(s);
 	if (clock_monotonic_ns() - s->drained_ns + sampler_beat_ns(s) / 2 >= drain_ns(s) ||
 	    fills_up(s))
 		drain(s);

@@ -13,7 +13,7 @@
 
 struct ring {
 	int event;
-	struct perf_event_mmap_page *page; /* NULL: not mapped */
+	struct perf_event_mmap_page *page;
 	const uint8_t *data;
 	uint64_t tail, head; /* as of this reading */
 	uint64_t time_ns;    /* of the record at tail */
@@ -42,20 +42,33 @@ int perf_rings_new(struct perf_rings **out, size_t bytes, struct error *err)
 	return 0;
 }
 
+void perf_rings_drop(struct perf_rings *r, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		munmap(r->rings.items[i].page, r->page_bytes + r->bytes);
+		close(r->rings.items[i].event);
+	}
+	r->rings.count -= count;
+	if (r->rings.count)
+		memmove(r->rings.items, r->rings.items + count,
+			r->rings.count * sizeof *r->rings.items);
+}
+
 void perf_rings_free(struct perf_rings *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->rings.count; i++) {
-		struct ring *ring = &r->rings.items[i];
-		if (ring->page)
-			munmap(ring->page, r->page_bytes + r->bytes);
-		close(ring->event);
-	}
+	perf_rings_drop(r, r->rings.count);
 	array_release(&r->rings);
 	close(r->poll);
 	xfree(r->whole);
 	xfree(r);
+}
+
+void perf_rings_wake(struct perf_rings *r, int fd)
+{
+	struct epoll_event wanted = { .events = EPOLLIN };
+	epoll_ctl(r->poll, EPOLL_CTL_ADD, fd, &wanted);
 }
 
 int perf_rings_add(struct perf_rings *r, int event, struct error *err)
@@ -71,8 +84,7 @@ int perf_rings_add(struct perf_rings *r, int event, struct error *err)
 						      "`ulimit -l`")
 				    : -1;
 	}
-	struct epoll_event wanted = { .events = EPOLLIN };
-	epoll_ctl(r->poll, EPOLL_CTL_ADD, event, &wanted);
+	perf_rings_wake(r, event);
 	array_push(&r->rings, (struct ring){ .event = event,
 					     .page = at,
 					     .data = (const uint8_t *)at + r->page_bytes });

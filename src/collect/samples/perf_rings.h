@@ -34,6 +34,10 @@ size_t perf_rings_count(const struct perf_rings *r);
 int perf_rings_event(const struct perf_rings *r, size_t i);
 /* Readable when a ring is half full or the task of an event ended. */
 int perf_rings_fd(const struct perf_rings *r);
+/* It is readable, too, when this descriptor is, which stays the caller's. */
+void perf_rings_wake(struct perf_rings *r, int fd);
+/* Closes the first ones. */
+void perf_rings_drop(struct perf_rings *r, size_t count);
 /* The bytes used in the fullest ring at the last reading, and the size of that ring. */
 void perf_rings_peak(const struct perf_rings *r, size_t *used, size_t *room);
 

@@ -60,32 +60,40 @@ static int watch_cpu(struct sideband *sb, uint32_t cpu, size_t ring_bytes, struc
 	return perf_rings_add(sb->rings, event, err);
 }
 
-static int watch_online(struct sideband *sb, size_t ring_bytes, struct error *err)
+/* cpus NULL: all that are online. */
+static int watch(struct sideband *sb, const uint32_t *cpus, size_t count, struct error *err)
 {
 	FREED cpu_list online = { 0 };
-	int failed = cpus_online(&online, err);
-	for (size_t i = 0; !failed && i < online.count; i++)
-		failed = watch_cpu(sb, online.items[i], ring_bytes, err);
-	return failed;
+	size_t known = perf_rings_count(sb->rings);
+	if (!cpus && cpus_online(&online, err))
+		return -1;
+	if (!cpus) {
+		cpus = online.items;
+		count = online.count;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (watch_cpu(sb, cpus[i], sb->ring_bytes, err))
+			return -1;
+	for (size_t i = known; i < perf_rings_count(sb->rings); i++)
+		if (ioctl(perf_rings_event(sb->rings, i), PERF_EVENT_IOC_ENABLE, 0) != 0)
+			return error_errno(err, EXIT_ENVIRONMENT,
+					   "cannot begin to watch processes");
+	return 0;
 }
 
 int sideband_open(struct sideband **out, const struct sideband_options *options, struct error *err)
 {
 	struct sideband *sb = sideband_new();
-	size_t bytes = options->ring_bytes ? options->ring_bytes : RING_BYTES;
-	int failed = perf_rings_new(&sb->rings, bytes, err);
-	for (size_t i = 0; !failed && options->cpus && i < options->cpu_count; i++)
-		failed = watch_cpu(sb, options->cpus[i], bytes, err);
-	if (!failed && !options->cpus)
-		failed = watch_online(sb, bytes, err);
-	for (size_t i = 0; !failed && i < perf_rings_count(sb->rings); i++)
-		if (ioctl(perf_rings_event(sb->rings, i), PERF_EVENT_IOC_ENABLE, 0) != 0)
-			failed = error_errno(err, EXIT_ENVIRONMENT,
-					     "cannot begin to watch processes");
-	if (failed) {
+	sb->ring_bytes = options->ring_bytes ? options->ring_bytes : RING_BYTES;
+	if (!options->cpus)
+		sb->hotplug = cpus_watch(); /* before the CPUs are listed */
+	if (perf_rings_new(&sb->rings, sb->ring_bytes, err) ||
+	    watch(sb, options->cpus, options->cpu_count, err)) {
 		sideband_close(sb);
 		return -1;
 	}
+	if (sb->hotplug >= 0)
+		perf_rings_wake(sb->rings, sb->hotplug);
 	proc_read_all(sb);
 	*out = sb;
 	return 0;
@@ -101,10 +109,21 @@ bool sideband_read(struct sideband *sb)
 	if (!sb->rings)
 		return false;
 	uint64_t lost = sb->lost;
+	size_t known = perf_rings_count(sb->rings);
+	/* The kernel ends the events of a CPU that goes, and it has none when it comes back. */
+	bool changed = cpus_changed(sb->hotplug), again = changed && !watch(sb, NULL, 0, NULL);
 	size_t count = perf_rings_read(sb->rings, take, sb);
-	if (sb->lost != lost)
+	if (again)
+		perf_rings_drop(sb->rings, known);
+	sb->changes += changed;
+	if (changed || sb->lost != lost)
 		proc_read_all(sb);
 	return count > 0;
+}
+
+uint32_t sideband_changes(const struct sideband *sb)
+{
+	return sb->changes;
 }
 
 int sideband_fd(const struct sideband *sb)
@@ -623,6 +642,7 @@ struct sideband *sideband_new(void)
 	sb->most_files = files.rlim_cur / 4 > 8 ? (size_t)files.rlim_cur / 4 : 8;
 	sb->bucket_count = FIRST_BUCKETS;
 	sb->buckets = xcalloc(sb->bucket_count, sizeof(void *));
+	sb->hotplug = -1;
 	return sb;
 }
 
@@ -631,6 +651,8 @@ void sideband_close(struct sideband *sb)
 	if (!sb)
 		return;
 	perf_rings_free(sb->rings);
+	if (sb->hotplug >= 0)
+		close(sb->hotplug);
 	for (size_t i = 0; i < sb->bucket_count; i++) {
 		for (struct process *p = sb->buckets[i], *next; p; p = next) {
 			next = p->next;

@@ -73,6 +73,8 @@ void sideband_close(struct sideband *sb); /* NULL is fine */
 bool sideband_read(struct sideband *sb);
 /* One descriptor for poll(), readable when a ring is half full. */
 int sideband_fd(const struct sideband *sb);
+/* How often CPUs went or came: what else was opened on each of them must be opened again. */
+uint32_t sideband_changes(const struct sideband *sb);
 /* Records that the kernel had no room for since the last call. If a mapping is missing, call
  * sideband_refresh(). */
 uint64_t sideband_lost(struct sideband *sb);

@@ -42,6 +42,9 @@ struct sideband {
 	uint64_t uses;
 	uint64_t lost;
 	struct perf_rings *rings; /* NULL: fed by sideband_take() */
+	size_t ring_bytes;
+	int hotplug; /* cpus_watch(); -1: the CPUs were given */
+	uint32_t changes;
 };
 
 /* sideband.c */
