@@ -41,6 +41,10 @@ matrix:
 	@scripts/setup matrix
 	@tests/matrix/run --markdown docs/kernels.md
 
+release: matrix
+	@scripts/minimal-root bookworm check
+	@scripts/minimal-root trixie check
+
 install: all
 	@meson configure $(B) -Dprefix=$(PREFIX)
 	meson install -C $(B)
@@ -74,6 +78,7 @@ help:
 	@echo "make fuzz       run the fuzz targets for FUZZ_MINUTES ($(FUZZ_MINUTES)) and add what they find to tests/fuzz/corpus"
 	@echo "make torture    try to break tare for hours: kills, failing writes, a machine with systemd (needs root)"
 	@echo "make matrix     try tare on Debian's kernels, amd64 and arm64, in QEMU, and renew docs/kernels.md (an hour; needs root)"
+	@echo "make release    what a release has to pass: the matrix, and 'make check' on a bare Debian 12 and 13 (three hours)"
 	@echo "make install    install into PREFIX ($(PREFIX)), beneath DESTDIR when given"
 	@echo "make setup      install what a build needs (Debian; elsewhere: list it)"
 	@echo "make bench      compare with the peers"
@@ -83,4 +88,4 @@ help:
 	@echo "make tidy       run clang-tidy over the sources"
 	@echo "make clean      remove what was built"
 
-.PHONY: all setup demo check test fuzz torture matrix install bench page generated format tidy clean help
+.PHONY: all setup demo check test fuzz torture matrix release install bench page generated format tidy clean help
