@@ -322,13 +322,19 @@ static int run_timed(struct collector *c, struct command *command, const char *n
 	return failed;
 }
 
-/* The kernel ends the events of a process that gains rights by its exec. What was counted until
- * then is not the count of the subject. */
+/* Counting begins within the exec. On a slow machine that takes long. */
+#define EXEC_MOST_NS 10000000u
+
+/* The kernel ends the events of a process that gains rights by its exec, the first one or any other
+ * of the tree. What was counted of the rest is not the count of the subject. */
 static void forget_unfollowed(struct execution *x)
 {
 	enum grade g = execution_grade(x);
+	uint64_t pt_ns = g <= GRADE_EXEC ? x->pt_ns[g] : 0;
+	uint64_t most_ns = pt_ns / 10 > EXEC_MOST_NS ? pt_ns / 10 : EXEC_MOST_NS;
 	array_each(n, &x->counters)
-		if (g <= GRADE_EXEC && n->enabled_ns < x->pt_ns[g] / 4) {
+		if (pt_ns > n->enabled_ns && (pt_ns - n->enabled_ns > most_ns ||
+					      n->enabled_ns < pt_ns / 4)) {
 			n->value = n->user = n->kernel = -1;
 			n->running_ns = 0;
 		}

@@ -40,10 +40,10 @@ int counting_open(struct counters **out, const char *list, const char *counted, 
 		return 0;
 	counters_close(*out);
 	*out = NULL;
-	if (!list && !counters_hardware(err))
+	if (!counters_hardware(err))
 		return error_prefix(err, "--measure %s", counted);
-	error_set(err, EXIT_ENVIRONMENT, "--measure %s: it is not counted in user mode", counted);
-	return error_hint(err, "give --counters %s:u as well", counted);
+	FREED char *more = xprintf("%s%s%s:u", list ? list : "", list ? "," : "", counted);
+	return counters_open(out, more, err) ? error_prefix(err, "--measure %s", counted) : 0;
 }
 
 int time_recording_open(struct time_recording *t, struct error *err)

@@ -1,7 +1,7 @@
 /* Counts what happens in a subject's whole tree: its threads, and children that nobody waits for.
  * Each event is opened on the first process before that executes its program, is enabled by the
- * exec, and is inherited. Events are read one by one: before Linux 6.13 the kernel refuses to read
- * inherited ones as a group. */
+ * exec, and is inherited. Events are read one by one, because each then says itself whether it
+ * had a counter all the time. */
 #ifndef TARE_COLLECT_COUNTERS_COUNTERS_H
 #define TARE_COLLECT_COUNTERS_COUNTERS_H
 
