@@ -62,7 +62,7 @@ static int open_event(const struct sampled *what, uint32_t cpu)
 		.size = sizeof attr,
 		.disabled = 1,
 		/* Else an idle CPU, which has no tick, is soon said to be throttled. Counters of
-		 * arm64 refuse it; idle CPUs have none of these events. */
+		 * arm64 refuse it; the BPF program leaves out the idle task in any case. */
 		.exclude_idle = what->mode == PROFILE_CLOCK,
 		.watermark = 1, /* nobody is woken */
 		.wakeup_watermark = UINT32_MAX,

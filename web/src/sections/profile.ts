@@ -31,7 +31,7 @@ function figures(p: Profile): HTMLElement {
     p.settings.mode === 'event' ? null : figure('idle', format.count(t.idle), taken ? `${format.percent(t.idle / taken)} of all looks` : null),
     t.others ? figure('of others', format.count(t.others), 'taken, not asked for') : null,
     figure('lost', format.count(t.lost), t.throttled || t.untold ? `held back ${format.count(t.throttled)} times, ${format.count(t.untold)} untold` : 'found no room'),
-    p.settings.mode === 'event' ? figure('a sample', p.settings.period === 1 ? 'for each' : `for ${format.count(p.settings.period ?? 0)}`, `${p.settings.event ?? 'events'}, ${format.count(p.settings.cpus)} ${p.settings.cpus === 1 ? 'CPU' : 'CPUs'}; it is no time`)
+    p.settings.mode === 'event' ? figure('a sample', p.settings.period === 1 ? 'for each' : `for ${format.count(p.settings.period ?? 0)}`, `${p.settings.event ?? 'events'}, ${format.count(p.settings.cpus)} ${p.settings.cpus === 1 ? 'CPU' : 'CPUs'}; not time`)
       : figure('rate', p.settings.hz === null ? format.DASH : `${format.figure(p.settings.hz)} Hz`, `${MODES[p.settings.mode] ?? p.settings.mode}, ${format.count(p.settings.cpus)} ${p.settings.cpus === 1 ? 'CPU' : 'CPUs'}`),
     followed ? figure('whole stacks', format.percent(whole / followed), cut)
       : figure('stacks', 'none', 'run with -g to see callers'),
@@ -103,7 +103,7 @@ function overTime(section: ProfileSection, p: Profile): HTMLElement | null {
     name: `${section.anchor}-slices`, title: 'Samples over time', height: 220,
     about: (hz === null ? 'Samples per second, by slice.' : 'How many CPUs were at what, by slice: samples over those that one busy CPU makes.')
       + (steps.length < s.at_ms.length ? ` The ${format.count(s.at_ms.length)} slices are put together into ${format.count(steps.length)} steps; the table has each.` : ''),
-    summary: `${format.count(s.at_ms.length)} slices over ${format.ns(p.elapsed_ns)}: ${format.count(p.totals.user)} samples in user space, ${format.count(p.totals.kernel)} in the kernel, ${format.count(p.totals.idle)} idle. `
+    summary: `${format.count(s.at_ms.length)} slices over ${format.ns(p.elapsed_ns)}: ${format.count(p.totals.user)} samples in user space, ${format.count(p.totals.kernel)} in the kernel${p.settings.mode === 'event' ? '' : `, ${format.count(p.totals.idle)} idle`}. `
       + `The busiest begins at ${format.ns(s.at_ms[top]! * 1e6)} with ${format.figure(busy[top])} ${unit} at work.`,
     option: (theme) => {
       const colour = { user: theme.series[2]!, kernel: theme.series[3]!, idle: theme.series[6]! };
