@@ -12,6 +12,7 @@ const struct lab_growing lab_growing[LAB_GROWING] = {
 	[LAB_QUERY_EXECUTION] = { "query_execution", "query_executions", 'x',
 				  query_execution_fields },
 	[LAB_DUET_PART] = { "duet_part", "duet_parts", 'p', duet_part_fields },
+	[LAB_PROFILE] = { "profile", "profiles", 'p', profile_settings_fields },
 };
 
 /* The names of the columns, each between commas. */
@@ -73,6 +74,17 @@ static int grow_table(sqlite3 *db, const struct lab_growing *g)
 	return rc;
 }
 
+/* Readers of a view get NULL for what is not known. */
+static void add_column(const struct lab_growing *g, const struct field *f, struct strbuf *out)
+{
+	const char *absent = !(f->flags & FIELD_ZERO_ABSENT) ? NULL
+			     : f->kind == FIELD_NAME	     ? "''"
+							     : "0";
+	strbuf_printf(out, "\n  , %s%c.%s%s%s%s AS %s -- %s", absent ? "nullif(" : "", g->alias,
+		      f->name, absent ? ", " : "", absent ? absent : "", absent ? ")" : "", f->name,
+		      f->meaning);
+}
+
 /* A view is made again with its own text and, before its FROM, the columns that it lacks. The comma
  * comes first, since behind the last column there may be a comment. */
 static int grow_view(sqlite3 *db, const struct lab_growing *g)
@@ -82,8 +94,7 @@ static int grow_view(sqlite3 *db, const struct lab_growing *g)
 	struct strbuf more = { 0 };
 	while (field_next(&c))
 		if (!has_column(columns, c.leaf.name) && c.leaf.kind != FIELD_DATE)
-			strbuf_printf(&more, "\n  , %c.%s AS %s -- %s", g->alias, c.leaf.name,
-				      c.leaf.name, c.leaf.meaning);
+			add_column(g, &c.leaf, &more);
 	free(columns);
 	if (!more.length)
 		return SQLITE_OK;

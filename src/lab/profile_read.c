@@ -339,8 +339,8 @@ static int read_run(struct reader *r)
 {
 	sqlite3_stmt *stmt = NULL;
 	bool found = false;
-	int result = lab_select(r->lab, &stmt, profile_settings_fields, ARGS(NUM(r->run)), r->err,
-				" FROM profile WHERE run = ?");
+	int result = lab_select_growing(r->lab, &stmt, LAB_PROFILE, ARGS(NUM(r->run)), r->err,
+					" FROM profile WHERE run = ?");
 	while (lab_row(r->lab, stmt, "read", &result, r->err)) {
 		int at = 0;
 		found = true;

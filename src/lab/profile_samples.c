@@ -6,7 +6,8 @@
 #include "lab/profile_rows.h"
 
 /* The numbers in the schema's views. */
-_Static_assert(PROFILE_TICK == 0 && PROFILE_CLOCK == 1 && PROFILE_CYCLES == 2, "");
+_Static_assert(PROFILE_TICK == 0 && PROFILE_CLOCK == 1 && PROFILE_CYCLES == 2 && PROFILE_EVENT == 3,
+	       "");
 _Static_assert(STACKS_NONE == 0 && STACKS_POINTERS == 1 && STACKS_EH_FRAME == 2, "");
 _Static_assert(OBJECT_FILE == 0 && OBJECT_KERNEL == 1 && OBJECT_MODULE == 2, "");
 _Static_assert(OBJECT_VDSO == 3 && OBJECT_JIT == 4 && OBJECT_MEMORY == 5, "");

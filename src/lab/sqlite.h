@@ -209,7 +209,7 @@ struct lab_growing {
 	char alias; /* of the table in the view */
 	const struct field *fields;
 };
-enum { LAB_EXECUTION, LAB_PROCESS, LAB_QUERY_EXECUTION, LAB_DUET_PART, LAB_GROWING };
+enum { LAB_EXECUTION, LAB_PROCESS, LAB_QUERY_EXECUTION, LAB_DUET_PART, LAB_PROFILE, LAB_GROWING };
 extern const struct lab_growing lab_growing[LAB_GROWING];
 /* The oldest version whose names are repaired. */
 #define LAB_UTF8_FROM 10

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const profile_mode_names[PROFILE_MODES] = { "tick", "cpu-clock", "cycles" };
+const char *const profile_mode_names[PROFILE_MODES] = { "tick", "cpu-clock", "cycles", "event" };
 
 const char *const profile_stacks_names[PROFILE_STACKS] = { "none", "fp", "eh_frame" };
 
@@ -15,13 +15,19 @@ const char *const object_kind_names[OBJECT_KINDS] = { "file", "kernel", "module"
 #define X(member, ...) FACT(struct profile, member, __VA_ARGS__)
 const struct field profile_settings_fields[] = {
 	X(mode, "mode", FIELD_ENUM,
-	  "What made a CPU look: the kernel's own tick, a timer, the cycle counter.",
+	  "What made a CPU look: the kernel's own tick, a timer, the cycle counter at a rate, or "
+	  "so many of an event.",
 	  .limit = PROFILE_MODES, .names = profile_mode_names),
 	X(stacks, "stacks", FIELD_ENUM, "How user stacks were followed.", .limit = PROFILE_STACKS,
 	  .names = profile_stacks_names),
-	X(hz, "hz", FIELD_REAL, "Samples per second of a busy CPU.", .flags = FIELD_ZERO_ABSENT,
-	  .more = "\"minimum\": 0"),
+	X(hz, "hz", FIELD_REAL, "Samples per second of a busy CPU; null by an event.",
+	  .flags = FIELD_ZERO_ABSENT, .more = "\"minimum\": 0"),
 	X(cpus, "cpus", FIELD_U32, "Sampled."),
+	X(event, "event", FIELD_NAME,
+	  "mode event: which one, as perf calls it. A sample is its overflow, not time.",
+	  .limit = COUNTER_NAME, .flags = FIELD_ZERO_ABSENT),
+	X(period, "period", FIELD_U64, "mode event: each sample stands for so many events.",
+	  .flags = FIELD_ZERO_ABSENT),
 	X(realtime_ns, "realtime_ns", FIELD_I64, NULL, .flags = FIELD_ONLY_SQL),
 	{ 0 },
 };
@@ -559,6 +565,8 @@ void profile_merge(struct profile *to, const struct profile *from)
 		to->mode = from->mode;
 		to->stacks = from->stacks;
 		to->hz = from->hz;
+		memcpy(to->event, from->event, sizeof to->event);
+		to->period = from->period;
 		to->cpus = from->cpus;
 		to->realtime_ns = from->realtime_ns;
 	}

@@ -1,4 +1,5 @@
-/* Where time was spent: samples of what the CPUs executed, from the instruction to the system.
+/* Where time was spent, or where an event such as a cache miss occurred: samples of what the CPUs
+ * executed, from the instruction to the system.
  *
  * A profile is self-contained: samples refer to its dictionaries (apps, instances, threads,
  * objects, functions, locations, stacks) by index. A collector's few seconds and an hour from the
@@ -12,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "record/counter.h"
 #include "record/field.h"
 
 #define PROFILE_NONE UINT32_MAX /* an index that refers to nothing */
@@ -26,7 +28,8 @@
 enum profile_mode {
 	PROFILE_TICK,	/* the kernel's own timer tick */
 	PROFILE_CLOCK,	/* a separate timer, perf's cpu-clock */
-	PROFILE_CYCLES, /* the hardware's cycle counter */
+	PROFILE_CYCLES, /* the hardware's cycle counter, at a rate */
+	PROFILE_EVENT,	/* each so many of an event: a sample stands for events, not for time */
 	PROFILE_MODES
 };
 extern const char *const profile_mode_names[PROFILE_MODES];
@@ -165,7 +168,9 @@ struct profile_index; /* finds existing entries; private */
 struct profile {
 	enum profile_mode mode;
 	enum profile_stacks stacks;
-	double hz;	     /* samples per second and busy CPU */
+	double hz;		  /* samples per second and busy CPU; 0: unknown, or by an event */
+	char event[COUNTER_NAME]; /* PROFILE_EVENT: its name, as perf calls it */
+	uint64_t period;     /* PROFILE_EVENT: events that each sample stands for; otherwise 0 */
 	uint32_t cpus;	     /* sampled */
 	int64_t realtime_ns; /* CLOCK_REALTIME at CLOCK_MONOTONIC 0 */
 	ARRAY(struct profile_object) objects;

@@ -120,6 +120,12 @@ gone() {
 		-F 99999999
 		-F tick --event cycles -d 1s
 		--event never
+		--event page-faults,minor-faults -d 1s
+		--event task-clock -d 1s
+		--event page-faults -F 99 -d 1s
+		--event page-faults --period 0 -d 1s
+		--period 5 -d 1s
+		--event cpu-clock --period 5 -d 1s
 		--stacks deep
 		-g --stacks none -d 1s
 		--slice 1ms
@@ -194,6 +200,56 @@ gone() {
 		"$TARE" $again >shown
 		diff report shown
 	done
+}
+
+@test "profile: page faults are samples where they occur, and are called no time" {
+	needs_root
+	"$TARE" profile -q --event page-faults -- "$programs/count" 1000 0 3000 0 >/dev/null
+	[ "$(sql "SELECT mode || ' ' || event || ' ' || period || ' ' || (hz IS NULL) FROM profiles")" = "event page-faults 1 1" ]
+	[ "$(sql "SELECT samples >= 3000 FROM profile_apps WHERE app = 'count'")" -eq 1 ]
+	"$TARE" profile report >out
+	grep -q 'Sampled   by page-faults, each one, on' out
+	grep -q 'a sample is the event, not time' out
+	# but that of tare itself
+	run grep -c 'CPU time' <(grep -v '^  Cost' out)
+	[ "$output" -eq 0 ]
+	"$TARE" profile report --json >out
+	jq -e '.settings | .mode == "event" and .event == "page-faults" and .period == 1 and .hz == null' out
+	jq -e '.run.conditions.event == "page-faults"' out
+	jq -e '[.. | .cpu_ns?] | length > 3 and all(. == null)' out
+	"$TARE" profile export --format speedscope | jq -e '.profiles[0] | .name == "page-faults" and .unit == "none" and .endValue >= 3000'
+	"$TARE" profile export --format firefox | jq -e '[.. | .threadCPUDelta?] | all(. == null)'
+	"$TARE" profile export --format pprof | zcat | grep -aq page-faults
+	run bash -c "\"$TARE\" profile export --format pprof | zcat | grep -ac nanoseconds"
+	[ "$output" -eq 0 ]
+	"$TARE" report -o page.html
+	grep -q 'by page-faults, each one' page.html
+	# a period of its own, and the two compared
+	"$TARE" profile -q --event page-faults:u --period 10 -- "$programs/count" 1000 0 3000 0 >/dev/null
+	"$TARE" profile report >out
+	grep -q 'by page-faults:u, one of 10, on' out
+	"$TARE" profile diff 1 2 >out
+	grep -q 'shares of one thing are compared' out
+	run grep -c 'ms/s' out
+	[ "$output" -eq 0 ]
+	run "$TARE" plot system
+	[ "$status" -ne 0 ]
+}
+
+@test "profile: users sample events of their own processes" {
+	"$TARE" profile -q --unprivileged --event page-faults -- "$programs/count" 1000 0 3000 0 >/dev/null
+	[ "$(sql "SELECT sum(samples) >= 3000 AND sum(kernel) = 0 FROM profiles")" -eq 1 ]
+	run "$TARE" profile -q --unprivileged --event context-switches -- true
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"happens in the kernel"* ]]
+}
+
+@test "profile: an event that this machine has not is told, with 3" {
+	if "$TARE" time --no-lab -N -w 0 -r 1 --style none --counters cache-misses true 2>/dev/null; then return 0; fi
+	run "$TARE" profile --event cache-misses -- true
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"this machine cannot count 'cache-misses'"* ]]
+	[ ! -e "$TARE_LAB" ]
 }
 
 # bats test_tags=slow

@@ -123,6 +123,29 @@ static void what_cannot_be_counted_is_said(void **unused)
 	counters_close(c);
 }
 
+/* The PMU msr counts by task, and children inherit it: its clock runs as long as they do. */
+static void the_tsc_of_the_msr_pmu_runs_while_the_tree_does(void **unused)
+{
+	(void)unused;
+	struct execution x[2] = { execution_unknown(), execution_unknown() };
+	double ghz[2];
+	if (geteuid() != 0 || access("/sys/bus/event_source/devices/msr/events/tsc", F_OK) != 0)
+		skip();
+	for (size_t i = 0; i < 2; i++) {
+		run("msr/tsc/,task-clock", "20000000", i ? "8" : "0", "0", "0",
+		    i ? "unreaped" : NULL, &x[i]);
+		ghz[i] =
+			(double)value_of(&x[i], "msr/tsc/") / (double)value_of(&x[i], "task-clock");
+		assert_true(ghz[i] > 0.5 && ghz[i] < 10);
+		assert_false(counter_is_scaled(&x[i].counters.items[0]));
+	}
+	if (fabs(ghz[0] / ghz[1] - 1) > 0.05)
+		fail_msg("%.3f GHz alone, %.3f GHz with threads and a child", ghz[0], ghz[1]);
+	assert_true(value_of(&x[1], "msr/tsc/") > 4 * value_of(&x[0], "msr/tsc/"));
+	execution_release(&x[0]);
+	execution_release(&x[1]);
+}
+
 /* ---- with hardware counters ---- */
 
 static void assert_near(int64_t value, int64_t truth, double share)
@@ -194,6 +217,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(faults_of_a_child_that_still_lives_are_counted),
 		cmocka_unit_test(switches_and_time_of_the_tree_are_counted),
 		cmocka_unit_test(counting_begins_at_the_exec),
+		cmocka_unit_test(the_tsc_of_the_msr_pmu_runs_while_the_tree_does),
 		cmocka_unit_test(what_cannot_be_counted_is_said),
 	};
 	const struct CMUnitTest hardware[] = {

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -185,6 +186,49 @@ static void samples_are_where_the_time_is(void **state)
 	}
 	samples_close(s);
 	profile_release(&p);
+}
+
+#define PAGES 3000
+
+static void touch_pages(void)
+{
+	size_t page = (size_t)getpagesize();
+	volatile char *memory = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED || madvise((void *)memory, PAGES * page, MADV_NOHUGEPAGE) != 0)
+		_exit(1);
+	for (size_t i = 0; i < PAGES; i++)
+		memory[i * page] = 1;
+}
+
+static void own_page_faults_are_samples(void **state)
+{
+	(void)state;
+	struct samples_options o = { .mode = PROFILE_EVENT, .event = "page-faults", .period = 10 };
+	struct profile p = { 0 };
+	struct samples *s = profiled(&o, touch_pages, &p);
+	assert_int_equal(p.mode, PROFILE_EVENT);
+	assert_string_equal(p.event, "page-faults");
+	assert_int_equal(p.period, 10);
+	assert_in_range(p.slices.items[0].samples, PAGES / 10, PAGES / 10 + 60);
+	samples_close(s);
+	profile_release(&p);
+}
+
+static void what_only_the_kernel_sees_is_refused(void **state)
+{
+	(void)state;
+	static const char *const events[] = { "context-switches", "page-faults:k" };
+	for (size_t i = 0; i < 2; i++) {
+		struct samples *s = NULL;
+		struct error err = ERROR_INIT;
+		struct samples_options o = { .mode = PROFILE_EVENT,
+					     .event = events[i],
+					     .unprivileged = true };
+		assert_int_equal(samples_open(&s, &o, &err), -1);
+		assert_int_equal(err.code, EXIT_ENVIRONMENT);
+		assert_non_null(strstr(err.text, "happens in the kernel"));
+	}
 }
 
 static bool stack_has(const struct profile *p, const struct profile_stack *k, const char *begin,
@@ -539,6 +583,8 @@ ALONE("main_code") int main(int argc, char **argv)
 	samples_close(s);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_are_where_the_time_is),
+		cmocka_unit_test(own_page_faults_are_samples),
+		cmocka_unit_test(what_only_the_kernel_sees_is_refused),
 		cmocka_unit_test(stacks_go_up_to_main),
 		cmocka_unit_test(forks_are_instances_and_execs_apps),
 		cmocka_unit_test(threads_are_of_one_instance),

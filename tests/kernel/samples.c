@@ -54,6 +54,24 @@ __attribute__((noinline)) static void descend(int depth, uint64_t ns)
 	sink++;
 }
 
+#define PAGES 3000
+
+/* A page fault each. */
+__attribute__((noinline)) static void touch(volatile char *memory)
+{
+	for (size_t i = 0; i < PAGES; i++)
+		memory[i * (size_t)getpagesize()] = 1;
+}
+
+static void touch_pages(void)
+{
+	size_t size = PAGES * (size_t)getpagesize();
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED || madvise(memory, size, MADV_NOHUGEPAGE) != 0)
+		_exit(1);
+	touch(memory);
+}
+
 /* Started by main() as `test-samples-live spin MS`: an app of its own. */
 static int spinner(int argc, char **argv)
 {
@@ -240,6 +258,68 @@ static void samples_on_a_timer_count_cpu_time(void **state)
 {
 	(void)state;
 	counts_cpu_time(PROFILE_CLOCK, 997);
+}
+
+/* Samples in touch(), of a child that touches pages. */
+static uint64_t faults_seen(const char *event, uint64_t period)
+{
+	struct taken t;
+	struct samples_options o = { .mode = PROFILE_EVENT, .event = event, .period = period };
+	struct child c = fork_at_gate(touch_pages);
+	begin(&t, &o, c.pid);
+	run_to_end(&c, &t);
+	take(&t);
+	const struct profile *p = &t.profile;
+	assert_int_equal(p->mode, PROFILE_EVENT);
+	assert_string_equal(p->event, event);
+	assert_int_equal(p->period, period ? period : 1);
+	assert_false(p->hz > 0);
+	assert_int_equal(p->slices.items[0].idle, 0);
+	uint64_t inside = 0, from = offset_of((const void *)touch);
+	array_each(s, &p->samples) {
+		const struct profile_stack *stack = &p->stack_list.items[s->stack];
+		if (!stack->kernel && is_in(p, p->links.items[stack->first], from, 128))
+			inside += s->count;
+	}
+	end(&t);
+	return inside;
+}
+
+static void each_page_fault_is_a_sample_where_it_occurred(void **state)
+{
+	(void)state;
+	assert_int_equal(faults_seen("page-faults", 0), PAGES);
+	assert_int_equal(faults_seen("page-faults:k", 1), 0);
+}
+
+/* Whose fault fills the period is chance where others have faults, too. */
+static void one_of_so_many_page_faults_is_a_sample(void **state)
+{
+	(void)state;
+	uint64_t seen = faults_seen("page-faults:u", 10);
+	if (seen < PAGES / 10 * 8 / 10 || seen > PAGES / 10 * 12 / 10)
+		fail_msg("%ju samples instead of %d", (uintmax_t)seen, PAGES / 10);
+}
+
+static void refuse_event(const char *event, enum exit_code code, const char *words)
+{
+	struct samples *s;
+	struct error err = ERROR_INIT;
+	struct samples_options o = { .mode = PROFILE_EVENT, .event = event };
+	assert_int_equal(samples_open(&s, &o, &err), -1);
+	assert_int_equal(err.code, code);
+	if (!strstr(err.text, words))
+		fail_msg("%s", err.text);
+}
+
+static void what_is_no_event_or_cannot_sample_is_refused(void **state)
+{
+	(void)state;
+	refuse_event("no-such-event", EXIT_USAGE, "no event");
+	refuse_event("page-faults,minor-faults", EXIT_USAGE, "several events");
+	refuse_event("task-clock", EXIT_USAGE, "is time");
+	if (access("/sys/bus/event_source/devices/msr/events/tsc", F_OK) == 0)
+		refuse_event("msr/tsc/", EXIT_ENVIRONMENT, "cannot sample by it");
 }
 
 static void deep_600(void)
@@ -534,6 +614,9 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_on_the_tick_count_cpu_time),
 		cmocka_unit_test(samples_on_a_timer_count_cpu_time),
+		cmocka_unit_test(each_page_fault_is_a_sample_where_it_occurred),
+		cmocka_unit_test(one_of_so_many_page_faults_is_a_sample),
+		cmocka_unit_test(what_is_no_event_or_cannot_sample_is_refused),
 		cmocka_unit_test(stacks_on_the_tick_go_to_the_start),
 		cmocka_unit_test(stacks_on_a_timer_go_to_the_start),
 		cmocka_unit_test(a_deep_recursion_keeps_both_its_ends),

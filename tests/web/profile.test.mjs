@@ -529,3 +529,21 @@ test('50,000 distinct stacks are zoomed and searched', async () => {
   await shot(tab, 'profile-large');
   await tab.close();
 });
+
+test('a profile by an event speaks of events, not of CPU time', async () => {
+  const doc = smallDocument();
+  const { profile } = doc.sections[0];
+  Object.assign(profile.settings, { mode: 'event', hz: null, event: 'cache-misses', period: 10007 });
+  profile.totals.cpu_ns = null;
+  for (const view of profile.views) for (const row of view.rows) Object.assign(row, { cpu_ns: null }, 'cpu_share' in row ? { cpu_share: null } : {});
+  const tab = await open(doc);
+  await chartsDraw(tab);
+  const words = await tab.page.locator('dl.figures').first().innerText();
+  assert.match(words, new RegExp(`${(profile.totals.samples * 10007).toLocaleString('en-US')} cache-misses`));
+  assert.match(words, /for 10,007/);
+  assert.doesNotMatch(words, /\bidle\b|\bHz\b/);
+  const headings = await tab.page.locator('th').allInnerTexts();
+  assert.ok(headings.length > 3 && !headings.some((title) => /CPU time|of CPUs/i.test(title)), headings.join());
+  quiet(tab);
+  await tab.close();
+});

@@ -189,7 +189,7 @@ export interface MeanOther {
 
 export interface MeanCounter {
   name: string; // As perf calls the event.
-  kind: 'count' | 'per_cycle' | 'ghz' | 'clock' | 'per_1000_instructions'; // count, or what is derived: instructions per_cycle, ghz (cycles by process time), clock (cycles by ref-cycles) or per_1000_instructions.
+  kind: 'count' | 'per_cycle' | 'ghz' | 'clock' | 'effective_clock' | 'slots' | 'per_1000_instructions'; // count, or what is derived: instructions per_cycle, ghz (cycles by process time), clock (cycles by ref-cycles) or per_1000_instructions.
   scaled: boolean; // The CPU had too few counters for all of them at once.
   user_only: boolean; // The kernel's part was not allowed to be counted.
   user: number | null; // Mean of the part in user mode; null: not counted apart.
@@ -768,10 +768,12 @@ export interface Profile {
 }
 
 export interface ProfileSettings {
-  mode: 'tick' | 'cpu-clock' | 'cycles'; // What made a CPU look: the kernel's own tick, a timer, the cycle counter.
+  mode: 'tick' | 'cpu-clock' | 'cycles' | 'event'; // What made a CPU look: the kernel's own tick, a timer, the cycle counter at a rate, or so many of an event.
   stacks: 'none' | 'fp' | 'eh_frame'; // How user stacks were followed.
-  hz: number | null; // Samples per second of a busy CPU.
+  hz: number | null; // Samples per second of a busy CPU; null by an event.
   cpus: number; // Sampled.
+  event: string | null; // mode event: which one, as perf calls it. A sample is its overflow, not time.
+  period: number | null; // mode event: each sample stands for so many events.
 }
 
 export interface ProfileTotals {
@@ -787,7 +789,7 @@ export interface ProfileTotals {
   peak_room: number;
   self_ns: number; // CPU time of tare.
   self_share: number | null; // Of CPUs * elapsed time.
-  cpu_ns: number | null; // CPU time that the samples stand for.
+  cpu_ns: number | null; // CPU time that the samples stand for; null by an event.
   stack_ends: StackEnds; // Samples with a part in user space, by how their stacks ended.
 }
 
@@ -814,7 +816,7 @@ export interface ProfileView {
 export interface ProfileSystem {
   name: string; // not sampled: what is missing at CPUs * elapsed time, where that is more than 3 %.
   samples: number;
-  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz.
+  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz; null by an event.
   cpu_share: number | null; // Of CPUs * elapsed time.
 }
 
@@ -824,7 +826,7 @@ export interface ProfileApp {
   share: number | null; // Of the view's samples.
   share_low: number | null; // 95 % interval (Wilson).
   share_high: number | null;
-  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz.
+  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz; null by an event.
   user: number; // Of samples.
   kernel: number;
   app: string | null; // null: several, or not known.
@@ -838,7 +840,7 @@ export interface ProfileInstance {
   share: number | null; // Of the view's samples.
   share_low: number | null; // 95 % interval (Wilson).
   share_high: number | null;
-  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz.
+  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz; null by an event.
   user: number; // Of samples.
   kernel: number;
   app: string | null; // null: several, or not known.
@@ -857,7 +859,7 @@ export interface ProfileThread {
   share: number | null; // Of the view's samples.
   share_low: number | null; // 95 % interval (Wilson).
   share_high: number | null;
-  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz.
+  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz; null by an event.
   user: number; // Of samples.
   kernel: number;
   app: string | null; // null: several, or not known.
@@ -873,7 +875,7 @@ export interface ProfileObject {
   share: number | null; // Of the view's samples.
   share_low: number | null; // 95 % interval (Wilson).
   share_high: number | null;
-  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz.
+  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz; null by an event.
   total_samples: number; // With it anywhere in the stack, once each.
   total_share: number | null;
   user: number; // Of samples.
@@ -890,7 +892,7 @@ export interface ProfileFunction {
   share: number | null; // Of the view's samples.
   share_low: number | null; // 95 % interval (Wilson).
   share_high: number | null;
-  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz.
+  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz; null by an event.
   total_samples: number; // With it anywhere in the stack, once each.
   total_share: number | null;
   user: number; // Of samples.
@@ -912,7 +914,7 @@ export interface ProfileLine {
   share: number | null; // Of the view's samples.
   share_low: number | null; // 95 % interval (Wilson).
   share_high: number | null;
-  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz.
+  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz; null by an event.
   total_samples: number; // With it anywhere in the stack, once each.
   total_share: number | null;
   user: number; // Of samples.
@@ -933,7 +935,7 @@ export interface ProfileInstruction {
   share: number | null; // Of the view's samples.
   share_low: number | null; // 95 % interval (Wilson).
   share_high: number | null;
-  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz.
+  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz; null by an event.
   user: number; // Of samples.
   kernel: number;
   app: string | null; // null: several, or not known.
@@ -951,7 +953,7 @@ export interface ProfileContainer {
   share: number | null; // Of the view's samples.
   share_low: number | null; // 95 % interval (Wilson).
   share_high: number | null;
-  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz.
+  cpu_ns: number | null; // CPU time that the samples stand for: samples / hz; null by an event.
   user: number; // Of samples.
   kernel: number;
   app: string | null; // null: several, or not known.
@@ -969,8 +971,10 @@ export interface ProfileDiff {
 
 export interface ProfileSide {
   run: StoredRun | null;
-  mode: 'tick' | 'cpu-clock' | 'cycles'; // What made a CPU look: the kernel's own tick, a timer, the cycle counter.
+  mode: 'tick' | 'cpu-clock' | 'cycles' | 'event'; // What made a CPU look: the kernel's own tick, a timer, the cycle counter at a rate, or so many of an event.
   hz: number | null;
+  event: string | null; // mode event: which one.
+  period: number | null; // mode event: each sample stands for so many.
   cpus: number;
   samples: number;
   elapsed_ns: number;

@@ -18,7 +18,6 @@
 #define BACKGROUND_KEEP 500000000u
 #define EVENT_HZ 997 /* a prime: programs with periods of 1 ms are not in phase with it */
 
-enum event { EVENT_AUTO, EVENT_CLOCK, EVENT_CYCLES };
 static const enum profile_stacks stack_choices[] = { STACKS_EH_FRAME, STACKS_POINTERS,
 						     STACKS_NONE };
 
@@ -35,8 +34,10 @@ void profile_record_specs(spec_list *into, struct profile_options *o)
 				: "how long (default: until Ctrl-C or the end)" },
 		{ 'F', "frequency", OPTION_TEXT, &o->frequency, "HZ",
 		  "samples a second, tick or max (default: tick)" },
-		{ 0, "event", OPTION_CHOICE, &o->event, "auto|cpu-clock|cycles",
-		  "what samples at HZ (default: cpu-clock)" },
+		{ 0, "event", OPTION_TEXT, &o->event, "EVENT",
+		  "what samples: cpu-clock, cycles, cache-misses, page-faults, ..." },
+		{ 0, "period", OPTION_INTEGER, &o->period, "NUM",
+		  "of an event: a sample for each NUM of it", .min = 1, .max = INT64_MAX },
 		{ 'g', NULL, OPTION_FLAG, &o->callers, NULL, "with callers: --stacks eh_frame" },
 		{ 0, "stacks", OPTION_CHOICE, &o->stacks, "eh_frame|fp|none",
 		  "how callers are found (default: none)" },
@@ -176,13 +177,46 @@ static int check_subject(struct profile_options *o, struct error *err)
 	return 0;
 }
 
+/* Of the events, time and cycles at a rate have modes of their own; for all others, a sample stands
+ * for as many of them as every other one. */
+static enum profile_mode mode_of(const struct profile_options *o)
+{
+	const char *event = o->event ? o->event : "auto";
+	if (strcmp(event, "auto") == 0 || strcmp(event, "cpu-clock") == 0)
+		return PROFILE_CLOCK;
+	return strcmp(event, "cycles") == 0 && o->period == PROFILE_NOT_GIVEN ? PROFILE_CYCLES
+									      : PROFILE_EVENT;
+}
+
+static int check_period(struct profile_options *o, struct error *err)
+{
+	if (o->frequency) {
+		error_set(err, EXIT_USAGE,
+			  "profile: --frequency samples by time or by cycles, not by '%s'",
+			  DISPLAYED(o->event, 128));
+		return error_hint(err, "--period NUM takes a sample for each NUM of the event, so "
+				       "that all samples stand for as many");
+	}
+	o->samples.mode = PROFILE_EVENT;
+	o->samples.event = o->event;
+	o->samples.period = o->period == PROFILE_NOT_GIVEN ? 0 : (uint64_t)o->period;
+	return samples_check_event(o->event, err);
+}
+
 static int check_rate(struct profile_options *o, struct error *err)
 {
 	static const char wanted[] = "samples a second, 'tick' or 'max'";
 	const char *text = o->frequency;
 	uint32_t limit = samples_max_hz();
-	bool timed = o->event == EVENT_CLOCK || o->event == EVENT_CYCLES;
+	bool timed = o->event && strcmp(o->event, "auto") != 0;
 	long hz = limit && limit < EVENT_HZ ? (long)limit : EVENT_HZ;
+	enum profile_mode mode = mode_of(o);
+	if (mode == PROFILE_EVENT)
+		return check_period(o, err);
+	if (o->period != PROFILE_NOT_GIVEN) {
+		error_set(err, EXIT_USAGE, "profile: --period counts events, and there is none");
+		return error_hint(err, "'--event cache-misses --period 10000', for example");
+	}
 	if (text && strcmp(text, "tick") == 0 && timed)
 		return error_set(err, EXIT_USAGE,
 				 "profile: --frequency tick has no --event: the tick is the event");
@@ -202,7 +236,7 @@ static int check_rate(struct profile_options *o, struct error *err)
 		return error_hint(err, "'-F max' takes as many; root may raise the limit: sysctl "
 				       "kernel.perf_event_max_sample_rate");
 	}
-	o->samples.mode = o->event == EVENT_CYCLES ? PROFILE_CYCLES : PROFILE_CLOCK;
+	o->samples.mode = mode;
 	o->samples.hz = (uint32_t)hz;
 	return 0;
 }
@@ -257,11 +291,13 @@ static char *conditions_of(const struct profile_options *o)
 	if (o->cpus)
 		cpus_text(o->chosen.items, o->chosen.count, &cpus);
 	json_t *all = json_pack("{s:s, s:s, s:I, s:I, s:b, s:b, s:b, s:b}", "event",
-				profile_mode_names[s->mode], "stacks",
+				s->event ? s->event : profile_mode_names[s->mode], "stacks",
 				profile_stacks_names[s->stacks], "slice_ns",
 				(json_int_t)o->slice_ns, "duration_ns", (json_int_t)o->duration_ns,
 				"user_only", (int)s->no_kernel, "background", (int)o->background,
 				"lines", (int)!o->no_lines, "code", (int)!o->no_code);
+	if (s->period)
+		json_object_set_new(all, "period", json_integer((json_int_t)s->period));
 	if (s->hz)
 		json_object_set_new(all, "frequency", json_integer(s->hz));
 	if (o->cpus)

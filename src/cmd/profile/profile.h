@@ -21,9 +21,10 @@
 struct profile_options {
 	bool background; /* for start: no command */
 	bool all, callers, user_only, no_lab, quiet, no_lines, no_code, unprivileged, as_root;
-	const char *pids, *cgroup, *cpus, *frequency, *keep, *name, *tag;
+	const char *pids, *cgroup, *cpus, *frequency, *event, *keep, *name, *tag;
 	struct lab_access *lab;
-	int event, stacks; /* PROFILE_NOT_GIVEN */
+	int stacks;  /* PROFILE_NOT_GIVEN */
+	long period; /* PROFILE_NOT_GIVEN */
 	uint64_t duration_ns, slice_ns;
 	/* set by profile_options_check() */
 	const char *const *command; /* borrowed; NULL: none. It has command_words words */
@@ -35,7 +36,7 @@ struct profile_options {
 };
 
 #define PROFILE_OPTIONS \
-	.event = PROFILE_NOT_GIVEN, .stacks = PROFILE_NOT_GIVEN, .slice_ns = PROFILE_SLICE_NS
+	.stacks = PROFILE_NOT_GIVEN, .period = PROFILE_NOT_GIVEN, .slice_ns = PROFILE_SLICE_NS
 /* All of them. */
 void profile_record_specs(spec_list *into, struct profile_options *o);
 int profile_options_check(struct profile_options *o, const struct cmd_args *args,

@@ -15,10 +15,13 @@
 #define TRIAL_NS 50000u
 
 /* The usual ones, in the order in which they are shown. What this CPU lacks is left out. */
-static const char usual[] = "instructions,cycles,ref-cycles,branches,branch-misses,"
-			    "cache-references,cache-misses,dTLB-load-misses,"
-			    "stalled-cycles-frontend,stalled-cycles-backend,"
-			    "page-faults,context-switches,cpu-migrations";
+#define USUAL                                                    \
+	"instructions,cycles,ref-cycles,branches,branch-misses," \
+	"cache-references,cache-misses,dTLB-load-misses,"        \
+	"stalled-cycles-frontend,stalled-cycles-backend,"        \
+	"page-faults,context-switches,cpu-migrations"
+/* How fast the CPU ran, where the kernel has a PMU for it (arch/x86/events/msr.c). */
+#define SPEED "msr/aperf/,msr/mperf/"
 
 /* One event of the kernel's: an event of the list, in one mode or both. */
 struct slot {
@@ -39,20 +42,14 @@ struct counters {
 static int open_event(const struct counter_event *e, unsigned modes, pid_t pid, int group,
 		      bool pinned, bool on_exec)
 {
-	struct perf_event_attr a = { .type = e->type,
-				     .size = sizeof a,
-				     .config = e->config,
-				     .config1 = e->config1,
-				     .config2 = e->config2,
+	struct perf_event_attr a = { .size = sizeof a,
 				     .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 						    PERF_FORMAT_TOTAL_TIME_RUNNING,
 				     .disabled = group < 0,
 				     .inherit = on_exec,
 				     .enable_on_exec = on_exec && group < 0,
-				     .pinned = pinned && group < 0,
-				     .exclude_user = !(modes & COUNTER_USER),
-				     .exclude_kernel = !(modes & COUNTER_KERNEL),
-				     .exclude_hv = !(modes & COUNTER_KERNEL) };
+				     .pinned = pinned && group < 0 };
+	counter_event_attr(e, modes, &a);
 	return (int)syscall(SYS_perf_event_open, &a, pid, -1, group, PERF_FLAG_FD_CLOEXEC);
 }
 
@@ -122,7 +119,7 @@ static void add_slots(const struct counters *c, enum which which, enum split spl
 	for (size_t i = 0; i < c->events.count; i++) {
 		const struct counter_event *e = &c->events.items[i];
 		bool main = is_main(e), apart = split == SPLIT_ALL || (split && main);
-		if (counter_event_is_software(e) || (which == WHICH_MAIN && !main) ||
+		if (!counter_event_takes_counter(e) || e->group || (which == WHICH_MAIN && !main) ||
 		    (which == WHICH_OTHERS && main))
 			continue;
 		apart &= e->apart && e->modes == COUNTER_BOTH;
@@ -142,7 +139,8 @@ static void add_slots(const struct counters *c, enum which which, enum split spl
 
 /* All at once where the CPU has as many counters: with user and kernel mode apart, or else only of
  * instructions and cycles. Where it has fewer, instructions and cycles are pinned, so that they
- * are exact, and the kernel rotates the others through the counters that are left. */
+ * are exact, and the kernel rotates the others through the counters that are left. Those that must
+ * be in one group are one of their own. */
 static void arrange(struct counters *c)
 {
 	static const struct {
@@ -162,47 +160,60 @@ static void arrange(struct counters *c)
 	}
 	if (!c->slots.count)
 		add_slots(c, WHICH_ALL, SPLIT_NONE, false, false, &c->slots);
-	for (size_t i = 0; i < c->events.count; i++)
-		if (counter_event_is_software(&c->events.items[i])) {
-			struct slot s = { .event = i,
-					  .modes = c->events.items[i].modes,
-					  .leader = -1,
-					  .fd = -1 };
-			array_push(&c->slots, s);
-		}
+	int leader = -1;
+	for (size_t i = 0; i < c->events.count; i++) {
+		const struct counter_event *e = &c->events.items[i];
+		if (counter_event_takes_counter(e) && !e->group)
+			continue;
+		if (e->group && leader < 0)
+			leader = (int)c->slots.count;
+		struct slot s = { .event = i, .modes = e->modes, .leader = -1, .fd = -1 };
+		if (e->group && leader != (int)c->slots.count)
+			s.leader = leader;
+		array_push(&c->slots, s);
+	}
 }
 
-/* Whether this process may count it, if need be in user mode only; errno says why not. */
-static bool try_event(struct counters *c, struct counter_event *e)
+/* Whether this process may count it, if need be in user mode only; errno says why not. leader: of
+ * the group that it must be in, or -1. Returns the event, or -1. */
+static int try_event(struct counters *c, struct counter_event *e, int leader)
 {
-	int fd = open_event(e, e->modes, 0, -1, false, false);
+	int fd = open_event(e, e->modes, 0, leader, false, false);
 	if (fd < 0 && (errno == EACCES || errno == EPERM) && e->apart && !e->by_kernel) {
 		e->modes = COUNTER_USER;
-		fd = open_event(e, e->modes, 0, -1, false, false);
+		fd = open_event(e, e->modes, 0, leader, false, false);
 		c->user_only |= fd >= 0;
 	}
-	if (fd < 0)
-		return false;
-	close(fd);
-	return true;
+	return fd;
 }
 
-/* name NULL: anything of the CPU. */
-static int cannot_count(const char *name, struct error *err)
+/* Keeps those that can be counted. -1: one cannot, and all must be. */
+static int try_events(struct counters *c, bool all, struct error *err)
 {
-	bool rights = errno == EACCES || errno == EPERM;
-	bool none = errno == ENOENT || errno == EOPNOTSUPP || errno == ENODEV || errno == EINVAL;
-	if (none && !name)
-		error_set(err, EXIT_ENVIRONMENT, "this machine has no hardware counters");
-	else if (none)
-		error_set(err, EXIT_ENVIRONMENT, "this machine cannot count '%s'", name);
-	else if (!name)
-		error_errno(err, EXIT_ENVIRONMENT, "cannot use the hardware counters");
-	else
-		error_errno(err, EXIT_ENVIRONMENT, "cannot count '%s'", name);
-	return rights ? error_hint(err, "run it as root, or lower kernel.perf_event_paranoid")
-	       : none ? error_hint(err, "'tare doctor' says what this machine has")
-		      : -1;
+	size_t kept = 0;
+	int leader = -1, failed = 0;
+	unsigned group = 0;
+	for (size_t i = 0; i < c->events.count && !failed; i++) {
+		struct counter_event *e = &c->events.items[i];
+		bool leads = e->group && e->group != group;
+		int fd = try_event(c, e, e->group && !leads ? leader : -1);
+		if (fd >= 0)
+			c->events.items[kept++] = *e;
+		else if (all)
+			failed = counter_event_refused(e->name, errno, err);
+		if (leads) {
+			if (leader >= 0)
+				close(leader);
+			leader = fd;
+			group = e->group;
+		} else if (fd >= 0) {
+			close(fd);
+		}
+	}
+	if (leader >= 0)
+		close(leader);
+	c->events.count = kept;
+	return failed;
 }
 
 bool counters_hardware(struct error *why)
@@ -211,7 +222,7 @@ bool counters_hardware(struct error *why)
 					.config = PERF_COUNT_HW_CPU_CYCLES };
 	int fd = open_event(&cycles, COUNTER_USER, 0, -1, false, false);
 	if (fd < 0) {
-		cannot_count(NULL, why);
+		counter_event_refused(NULL, errno, why);
 		return false;
 	}
 	close(fd);
@@ -224,22 +235,14 @@ int counters_open(struct counters **out, const char *list, struct error *err)
 	if (!list && !counters_hardware(NULL))
 		return 0;
 	struct counters *c = xcalloc(1, sizeof *c);
-	if (counter_events_parse(list ? list : usual, COUNTER_SYSFS, &c->events, err)) {
+	bool speed = counter_event_described(COUNTER_SYSFS, "msr", "aperf") &&
+		     counter_event_described(COUNTER_SYSFS, "msr", "mperf");
+	const char *names = list ? list : speed ? USUAL "," SPEED : USUAL;
+	if (counter_events_parse(names, COUNTER_SYSFS, &c->events, err) ||
+	    try_events(c, list, err)) {
 		counters_close(c);
 		return -1;
 	}
-	size_t kept = 0;
-	for (size_t i = 0; i < c->events.count; i++) {
-		struct counter_event *e = &c->events.items[i];
-		if (try_event(c, e)) {
-			c->events.items[kept++] = *e;
-		} else if (list) {
-			cannot_count(e->name, err);
-			counters_close(c);
-			return -1;
-		}
-	}
-	c->events.count = kept;
 	arrange(c);
 	*out = c;
 	return 0;
@@ -282,10 +285,11 @@ void counters_begin(struct counters *c, pid_t pid)
 }
 
 /* Adds what one slot counted. */
-static void add_count(const struct slot *s, struct counter *to)
+static void add_count(const struct slot *s, uint32_t times, struct counter *to)
 {
 	uint64_t figures[3] = { 0 };
 	read_event(s->fd, figures);
+	figures[0] *= times;
 	int64_t value = counter_scaled(figures[0], figures[1], figures[2]);
 	if (s->modes & COUNTER_USER && s->modes != COUNTER_BOTH)
 		to->user = value;
@@ -306,7 +310,7 @@ void counters_end(struct counters *c, counter_list *into)
 		memcpy(counted.name, c->events.items[i].name, sizeof counted.name);
 		array_each(s, &c->slots)
 			if (s->event == i)
-				add_count(s, &counted);
+				add_count(s, c->events.items[i].times, &counted);
 		array_push(into, counted);
 	}
 	close_slots(&c->slots);

@@ -1,10 +1,13 @@
 #include "collect/counters/events.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -156,6 +159,8 @@ static bool find_described(const char *name, const char *sysfs, struct counter_e
 	if (!type)
 		return false;
 	e->type = (uint32_t)strtoul(type, NULL, 10);
+	e->msr = strcmp(unit, "msr") == 0;
+	e->apart = e->apart && !e->msr;
 	snprintf(path, sizeof path, "%s/%s/events/%s", sysfs, unit, inner);
 	FREED char *described = *inner == '.' ? NULL : file_read_line(path);
 	return put_terms(sysfs, unit, described ? described : inner, e);
@@ -181,21 +186,101 @@ static bool take_modes(char *name, struct counter_event *e)
 	return e->modes;
 }
 
+static bool is_there(const counter_events *list, const char *name)
+{
+	array_each(e, list)
+		if (strcmp(e->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* ---- top-down analysis ---- */
+
+/* What a CPU must describe, by its maker. The first leads the group. Intel's PERF_METRICS want it
+ * so (arch/x86/events/intel/core.c, intel_pmu_hw_config()); with arm64, shares of the same time
+ * come of it. */
+#define TOPDOWN_MOST 7
+static const char *const topdowns[][TOPDOWN_MOST] = {
+	{ "slots", "topdown-retiring", "topdown-bad-spec", "topdown-fe-bound", "topdown-be-bound" },
+	{ "cpu_cycles", "stall_slot", "stall_slot_frontend", "stall_slot_backend", "op_retired",
+	  "op_spec" },
+};
+
+/* What cycles of arm64 stand for; 0: the CPU does not say. */
+static uint32_t slots_of(const char *sysfs, const char *unit)
+{
+	char path[256];
+	snprintf(path, sizeof path, "%s/%s/caps/slots", sysfs, unit);
+	FREED char *slots = file_read_line(path);
+	return slots ? (uint32_t)strtoul(slots, NULL, 0) : 0;
+}
+
+/* The events of a PMU that has them all; NULL: it has not. */
+static const char *const *topdown_of(const char *sysfs, const char *unit, uint32_t *slots)
+{
+	for (size_t t = 0; t < sizeof topdowns / sizeof *topdowns; t++) {
+		const char *const *names = topdowns[t];
+		size_t i = 0;
+		while (i < TOPDOWN_MOST && names[i] &&
+		       counter_event_described(sysfs, unit, names[i]))
+			i++;
+		*slots = strcmp(names[0], "slots") == 0 ? 1 : slots_of(sysfs, unit);
+		if (!names[i] && *slots)
+			return names;
+	}
+	return NULL;
+}
+
+/* modes: ":u" or the like, which the names keep. like has what they mean. */
+static int add_topdown(const char *modes, const struct counter_event *like, const char *sysfs,
+		       counter_events *out, struct error *err)
+{
+	DIR *units = opendir(sysfs);
+	const char *const *names = NULL;
+	char unit[COUNTER_NAME] = "";
+	uint32_t slots = 0;
+	for (struct dirent *d; units && !names && (d = readdir(units));) {
+		if (*d->d_name == '.' || strlen(d->d_name) >= sizeof unit)
+			continue;
+		snprintf(unit, sizeof unit, "%s", d->d_name);
+		names = topdown_of(sysfs, unit, &slots);
+	}
+	if (units)
+		closedir(units);
+	if (!names)
+		return counter_event_refused("topdown", ENOENT, err);
+	for (size_t i = 0; i < TOPDOWN_MOST && names[i]; i++) {
+		struct counter_event e = *like;
+		char described[2 * COUNTER_NAME];
+		snprintf(e.name, sizeof e.name, "%s%s", i ? names[i] : "slots", modes);
+		snprintf(described, sizeof described, "%s/%s/", unit, names[i]);
+		if (is_there(out, e.name))
+			return error_set(err, EXIT_USAGE, "the event '%s' is named twice", e.name);
+		if (!find_described(described, sysfs, &e))
+			return counter_event_refused("topdown", ENOENT, err);
+		e.group = 1;
+		e.times = i ? 1 : slots;
+		array_push(out, e);
+	}
+	return 0;
+}
+
 static int add_event(const char *word, const char *sysfs, counter_events *out, struct error *err)
 {
-	struct counter_event e = { 0 };
+	struct counter_event e = { .times = 1 };
 	char name[COUNTER_NAME];
 	if (strlen(word) >= sizeof e.name)
 		return error_set(err, EXIT_USAGE, "'%.70s...' is too long for an event", word);
 	snprintf(e.name, sizeof e.name, "%s", word);
 	snprintf(name, sizeof name, "%s", word);
-	array_each(other, out)
-		if (strcmp(other->name, word) == 0)
-			return error_set(err, EXIT_USAGE, "the event '%s' is named twice", word);
+	if (is_there(out, word))
+		return error_set(err, EXIT_USAGE, "the event '%s' is named twice", word);
 	if (!take_modes(name, &e)) {
 		error_set(err, EXIT_USAGE, "'%s' has a modifier that is neither u nor k", word);
 		return error_hint(err, "cycles:u counts in user mode, cycles:k in the kernel");
 	}
+	if (strcmp(name, "topdown") == 0)
+		return add_topdown(word + strlen(name), &e, sysfs, out, err);
 	if (!find_known(name, &e) && !find_cache(name, &e) && !find_raw(name, &e) &&
 	    !find_described(name, sysfs, &e)) {
 		error_set(err, EXIT_USAGE, "there is no event '%s'", word);
@@ -236,4 +321,45 @@ int counter_events_parse(const char *list, const char *sysfs, counter_events *ou
 bool counter_event_is_software(const struct counter_event *e)
 {
 	return e->type == PERF_TYPE_SOFTWARE;
+}
+
+bool counter_event_takes_counter(const struct counter_event *e)
+{
+	return !counter_event_is_software(e) && !e->msr;
+}
+
+bool counter_event_described(const char *sysfs, const char *unit, const char *name)
+{
+	char path[256];
+	snprintf(path, sizeof path, "%s/%s/events/%s", sysfs, unit, name);
+	return access(path, R_OK) == 0;
+}
+
+void counter_event_attr(const struct counter_event *e, unsigned modes, struct perf_event_attr *a)
+{
+	a->type = e->type;
+	a->config = e->config;
+	a->config1 = e->config1;
+	a->config2 = e->config2;
+	a->exclude_user = !(modes & COUNTER_USER);
+	a->exclude_kernel = !(modes & COUNTER_KERNEL);
+	a->exclude_hv = !(modes & COUNTER_KERNEL);
+}
+
+int counter_event_refused(const char *name, int why, struct error *err)
+{
+	bool rights = why == EACCES || why == EPERM;
+	bool none = why == ENOENT || why == EOPNOTSUPP || why == ENODEV || why == EINVAL;
+	if (none && !name)
+		error_set(err, EXIT_ENVIRONMENT, "this machine has no hardware counters");
+	else if (none)
+		error_set(err, EXIT_ENVIRONMENT, "this machine cannot count '%s'", name);
+	else if (!name)
+		error_set(err, EXIT_ENVIRONMENT, "cannot use the hardware counters: %s",
+			  strerror(why));
+	else
+		error_set(err, EXIT_ENVIRONMENT, "cannot count '%s': %s", name, strerror(why));
+	return rights ? error_hint(err, "run it as root, or lower kernel.perf_event_paranoid")
+	       : none ? error_hint(err, "'tare doctor' says what this machine has")
+		      : -1;
 }

@@ -11,15 +11,15 @@
  * not from 0. */
 #define MOST 65536
 
-struct counter {
-	struct counter *next;
+struct name_count {
+	struct name_count *next;
 	uint32_t count;
 	char *path; /* of the executable; "" for kernel threads */
 	char *name;
 };
 
 struct appids {
-	struct counter *buckets[BUCKETS];
+	struct name_count *buckets[BUCKETS];
 	uint32_t names, others;
 };
 
@@ -31,7 +31,7 @@ struct appids *appids_new(void)
 void appids_free(struct appids *a)
 {
 	for (size_t i = 0; a && i < BUCKETS; i++) {
-		for (struct counter *c = a->buckets[i], *next; c; c = next) {
+		for (struct name_count *c = a->buckets[i], *next; c; c = next) {
 			next = c->next;
 			xfree(c->path);
 			xfree(c->name);
@@ -51,7 +51,7 @@ static uint32_t mix(uint32_t hash, const char *text)
 static uint32_t next_number(struct appids *a, const char *name, const char *path)
 {
 	uint32_t hash = mix(mix(2166136261u, name) * 31, path);
-	struct counter **bucket = &a->buckets[(hash ^ hash >> 16) % BUCKETS], *c = *bucket;
+	struct name_count **bucket = &a->buckets[(hash ^ hash >> 16) % BUCKETS], *c = *bucket;
 	while (c && (strcmp(c->name, name) != 0 || strcmp(c->path, path) != 0))
 		c = c->next;
 	if (c)
@@ -59,7 +59,7 @@ static uint32_t next_number(struct appids *a, const char *name, const char *path
 	if (a->names >= MOST)
 		return a->others++;
 	c = xmalloc(sizeof *c);
-	*c = (struct counter){ *bucket, 1, xstrdup(path), xstrdup(name) };
+	*c = (struct name_count){ *bucket, 1, xstrdup(path), xstrdup(name) };
 	*bucket = c;
 	a->names++;
 	return 0;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -46,36 +47,49 @@ struct sample_events {
 	size_t count, ring_size;
 };
 
-static int open_event(enum profile_mode mode, uint32_t hz, uint32_t cpu)
+/* What samples, other than the tick. */
+struct sampled {
+	enum profile_mode mode;
+	uint32_t hz;
+	struct sampled_event event;
+};
+
+static int open_event(const struct sampled *what, uint32_t cpu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.size = sizeof attr,
 		.disabled = 1,
-		/* Else an idle CPU, which has no tick, is soon said to be throttled. */
-		.exclude_idle = 1,
-		.sample_period = 1000000000u / hz,
+		/* Else an idle CPU, which has no tick, is soon said to be throttled. Counters of
+		 * arm64 refuse it; the BPF program leaves out the idle task in any case. */
+		.exclude_idle = what->mode == PROFILE_CLOCK,
 		.watermark = 1, /* nobody is woken */
 		.wakeup_watermark = UINT32_MAX,
 	};
-	if (mode == PROFILE_CYCLES) {
+	if (what->mode == PROFILE_CLOCK)
+		attr.sample_period = 1000000000u / what->hz;
+	if (what->mode == PROFILE_CYCLES) {
 		attr.type = PERF_TYPE_HARDWARE;
 		attr.config = PERF_COUNT_HW_CPU_CYCLES;
 		attr.freq = 1;
-		attr.sample_freq = hz;
+		attr.sample_freq = what->hz;
 	}
+	if (what->mode == PROFILE_EVENT)
+		samples_event_attr(&what->event, &attr);
 	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int refused(enum profile_mode mode, uint32_t cpu, struct error *err)
+static int refused(const struct sampled *what, uint32_t cpu, struct error *err)
 {
 	int why = errno;
-	if (mode == PROFILE_CYCLES && (why == ENOENT || why == EOPNOTSUPP))
+	if (what->mode == PROFILE_EVENT)
+		return samples_event_refused(&what->event, why, err);
+	if (what->mode == PROFILE_CYCLES && (why == ENOENT || why == EOPNOTSUPP))
 		error_set(err, EXIT_ENVIRONMENT, "this machine has no counter of cycles");
 	else
 		error_set(err, EXIT_ENVIRONMENT, "cannot sample CPU %u: %s", cpu, strerror(why));
-	if (mode == PROFILE_CYCLES)
+	if (what->mode == PROFILE_CYCLES)
 		return error_hint(err, "'--event cpu-clock' needs none");
 	return -1;
 }
@@ -95,7 +109,7 @@ static void sample_events_close(struct sample_events *e)
 }
 
 /* Stopped. hz beyond the kernel's limit is the caller's to refuse. */
-static int sample_events_open(struct sample_events **out, enum profile_mode mode, uint32_t hz,
+static int sample_events_open(struct sample_events **out, const struct sampled *what,
 			      const uint32_t *cpus, size_t count, struct error *err)
 {
 	struct sample_events *e = xcalloc(1, sizeof *e);
@@ -103,9 +117,9 @@ static int sample_events_open(struct sample_events **out, enum profile_mode mode
 	e->ring_size = 2 * (size_t)sysconf(_SC_PAGESIZE);
 	for (size_t i = 0; i < count; i++) {
 		struct event *event = &e->events[i];
-		event->fd = open_event(mode, hz, cpus[i]);
+		event->fd = open_event(what, cpus[i]);
 		if (event->fd < 0) {
-			refused(mode, cpus[i], err);
+			refused(what, cpus[i], err);
 			sample_events_close(e);
 			return -1;
 		}
@@ -182,9 +196,9 @@ static uint64_t idle_ns(const uint32_t *cpus, size_t count)
 #define BEAT_STACKS_NS 200000000u /* the kernel side is told of new programs this soon */
 
 struct sampler {
-	enum profile_mode mode;
+	struct sampled what;
 	enum profile_stacks stacks;
-	double hz;
+	double hz; /* NaN: by an event */
 	cpu_list cpus;
 	struct profile_bpf *skel;
 	struct bpf_link *tick, *fork, *exec, *exit;
@@ -288,11 +302,11 @@ static int load(struct sampler *s, const struct samples_options *o, struct error
 	s->skel = profile_bpf__open();
 	if (!s->skel)
 		return error_errno(err, EXIT_ENVIRONMENT, "cannot open the BPF programs");
-	if ((s->mode == PROFILE_TICK && choose_tick(s, btf, err)) ||
+	if ((s->what.mode == PROFILE_TICK && choose_tick(s, btf, err)) ||
 	    (o->cgroup && choose_cgroup(s, o->cgroup, err)))
 		return -1;
-	bpf_program__set_autoload(s->mode == PROFILE_TICK ? s->skel->progs.profile_event
-							  : s->skel->progs.profile_tick,
+	bpf_program__set_autoload(s->what.mode == PROFILE_TICK ? s->skel->progs.profile_event
+							       : s->skel->progs.profile_tick,
 				  false);
 	s->skel->rodata->user_only = o->no_kernel;
 	bool rows = s->stacks == STACKS_EH_FRAME;
@@ -397,9 +411,11 @@ static int open_sampler(struct sampler *s, const struct samples_options *o, stru
 			return -1;
 	}
 	uint64_t ticks = 1000000000 / tick_period_ns();
-	s->hz = s->mode == PROFILE_TICK ? (double)ticks : o->hz;
-	if (s->mode != PROFILE_TICK &&
-	    sample_events_open(&s->events, s->mode, o->hz, s->cpus.items, s->cpus.count, err))
+	s->hz = s->what.mode == PROFILE_TICK	? (double)ticks
+		: s->what.mode == PROFILE_EVENT ? (double)NAN
+						: o->hz;
+	if (s->what.mode != PROFILE_TICK &&
+	    sample_events_open(&s->events, &s->what, s->cpus.items, s->cpus.count, err))
 		return -1;
 	for (size_t i = 0; i < o->pid_count; i++)
 		if (sampler_follow(s, o->pids[i], err))
@@ -410,14 +426,15 @@ static int open_sampler(struct sampler *s, const struct samples_options *o, stru
 static int sampler_open(void **state, const struct samples_options *o, struct error *err)
 {
 	struct sampler *s = xcalloc(1, sizeof *s);
-	s->mode = o->mode;
+	s->what = (struct sampled){ .mode = o->mode, .hz = o->hz };
 	s->stacks = o->stacks;
 #if !defined(__x86_64__) /* there are rows of no other (binary/unwind.h) */
 	if (s->stacks == STACKS_EH_FRAME)
 		s->stacks = STACKS_POINTERS;
 #endif
 	s->epoll = -1;
-	if (open_sampler(s, o, err)) {
+	if ((o->mode == PROFILE_EVENT && samples_event_of(o, &s->what.event, err)) ||
+	    open_sampler(s, o, err)) {
 		sampler_close(s);
 		return -1;
 	}
@@ -427,9 +444,22 @@ static int sampler_open(void **state, const struct samples_options *o, struct er
 
 /* ---- sampling ---- */
 
+static void sampler_describe(const void *state, struct profile *into)
+{
+	const struct sampler *s = state;
+	into->mode = s->what.mode;
+	into->stacks = s->stacks;
+	into->hz = s->hz;
+	memcpy(into->event, s->what.event.is.name, sizeof into->event);
+	into->period = s->what.event.period;
+	into->cpus = (uint32_t)s->cpus.count;
+	into->realtime_ns = clock_realtime_ns() - (int64_t)clock_monotonic_ns();
+}
+
 static void begin_slice(struct sampler *s, uint64_t now)
 {
-	s->current = (struct profile){ .mode = s->mode, .stacks = s->stacks, .hz = s->hz };
+	s->current = (struct profile){ .stacks = s->stacks };
+	sampler_describe(s, &s->current);
 	array_push(&s->current.slices,
 		   (struct profile_slice){ .begin_ns = now, .peak_room = PROFILE_SLOTS });
 	tally_begin(s->tally, &s->current);
@@ -517,7 +547,7 @@ static void events_again(struct sampler *s)
 static uint64_t drain_ns(const struct sampler *s)
 {
 	double room = s->words ? PROFILE_WORDS / FRAMES_TYPICAL : PROFILE_SLOTS;
-	double until = room / 2 / s->hz * 1e9;
+	double until = room / 2 / (s->hz > 0 ? s->hz : SAMPLES_EVENT_HZ) * 1e9;
 	return until < (double)DRAIN_MOST_NS ? (uint64_t)until : DRAIN_MOST_NS;
 }
 
@@ -647,16 +677,6 @@ static int sampler_beat(void *state, struct error *err)
 	return 0;
 }
 
-static void sampler_describe(const void *state, struct profile *into)
-{
-	const struct sampler *s = state;
-	into->mode = s->mode;
-	into->stacks = s->stacks;
-	into->hz = s->hz;
-	into->cpus = (uint32_t)s->cpus.count;
-	into->realtime_ns = clock_realtime_ns() - (int64_t)clock_monotonic_ns();
-}
-
 static int sampler_take(void *state, struct profile *into, struct error *err)
 {
 	struct sampler *s = state;
@@ -666,10 +686,11 @@ static int sampler_take(void *state, struct profile *into, struct error *err)
 	struct profile_slice *slice = &s->current.slices.items[0];
 	slice->end_ns = now;
 	slice->samples = slice->user + slice->kernel;
-	/* Sampling an idle CPU would wake it, so the number of its samples is computed. */
+	/* Sampling an idle CPU would wake it, so the number of its samples is computed. It has none
+	 * of an event. */
 	uint64_t idle = idle_ns(s->cpus.items, s->cpus.count);
-	slice->idle =
-		idle > s->idle_ns ? (uint64_t)((double)(idle - s->idle_ns) / 1e9 * s->hz + 0.5) : 0;
+	if (s->hz > 0 && idle > s->idle_ns)
+		slice->idle = (uint64_t)((double)(idle - s->idle_ns) / 1e9 * s->hz + 0.5);
 	slice->untold = sideband_lost(s->sideband);
 	slice->throttled = s->events ? sample_events_throttled(s->events) : 0;
 	slice->self_ns = clock_cpu_ns() - s->self_ns;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,8 +33,9 @@ struct samples_perf {
 	enum profile_mode mode;
 	enum profile_stacks stacks;
 	uint32_t hz;
-	cpu_list cpus;	     /* all that are online: processes may be told of on any */
-	ARRAY(bool) sampled; /* of them, those that were asked for */
+	struct sampled_event event; /* PROFILE_EVENT */
+	cpu_list cpus;		    /* all that are online: processes may be told of on any */
+	ARRAY(bool) sampled;	    /* of them, those that were asked for */
 	size_t ring_bytes;
 	size_t frames_most; /* that the kernel follows by frame pointers */
 	struct perf_rings *rings;
@@ -288,6 +290,11 @@ static struct perf_event_attr attributes(const struct samples_perf *s, bool samp
 	}
 	if (!sample)
 		return attr;
+	if (s->mode == PROFILE_EVENT) {
+		samples_event_attr(&s->event, &attr);
+		attr.exclude_kernel = attr.exclude_hv = 1;
+		return attr;
+	}
 	if (s->mode == PROFILE_CYCLES)
 		attr.type = PERF_TYPE_HARDWARE;
 	attr.config = s->mode == PROFILE_CYCLES ? (uint64_t)PERF_COUNT_HW_CPU_CYCLES
@@ -314,6 +321,8 @@ static int refused(const struct samples_perf *s, int why, struct error *err)
 			   paranoid ? paranoid : "not readable");
 		return -1;
 	}
+	if (s->mode == PROFILE_EVENT && why != EMFILE && why != ENFILE)
+		return samples_event_refused(&s->event, why, err);
 	if (s->mode == PROFILE_CYCLES && (why == ENOENT || why == EOPNOTSUPP || why == ENODEV)) {
 		error_set(err, EXIT_ENVIRONMENT, "this machine shows no cycle counter");
 		return error_hint(err, "sample by cpu-clock instead");
@@ -452,11 +461,38 @@ static int make_rings(struct samples_perf *s, struct error *err)
 	}
 }
 
+/* Of what happens in the kernel, user space has nothing. */
+static int set_up_event(struct samples_perf *s, const struct samples_options *o, struct error *err)
+{
+	if (samples_event_of(o, &s->event, err))
+		return -1;
+	if (!s->event.is.by_kernel && s->event.is.modes & COUNTER_USER)
+		return 0;
+	error_set(err, EXIT_ENVIRONMENT, "'%s' happens in the kernel, which this user may not see",
+		  o->event);
+	return error_hint(err, "run it as root");
+}
+
+/* Before there is anything to follow. */
+static int try_event(const struct samples_perf *s, struct error *err)
+{
+	struct perf_event_attr attr = attributes(s, true);
+	int event = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (event < 0)
+		return refused(s, errno, err);
+	close(event);
+	return 0;
+}
+
 static int set_up(struct samples_perf *s, const struct samples_options *o, struct error *err)
 {
 	long frames;
-	s->mode = o->mode == PROFILE_CYCLES ? PROFILE_CYCLES : PROFILE_CLOCK;
-	s->hz = o->mode == PROFILE_TICK ? TICK_HZ : o->hz;
+	s->mode = o->mode == PROFILE_TICK ? PROFILE_CLOCK : o->mode;
+	s->hz = o->mode == PROFILE_TICK	   ? TICK_HZ
+		: o->mode == PROFILE_EVENT ? SAMPLES_EVENT_HZ
+					   : o->hz;
+	if (o->mode == PROFILE_EVENT && set_up_event(s, o, err))
+		return -1;
 	s->stacks = o->stacks;
 	FREED char *most = file_read_line(MAX_STACK);
 	if (!most || !integer_parse(most, 1, INT_MAX, &frames))
@@ -478,7 +514,7 @@ static int set_up(struct samples_perf *s, const struct samples_options *o, struc
 			wanted = wanted || o->cpus[k] == s->cpus.items[i];
 		array_push(&s->sampled, wanted);
 	}
-	if (make_rings(s, err))
+	if (make_rings(s, err) || (s->mode == PROFILE_EVENT && try_event(s, err)))
 		return -1;
 	for (size_t i = 0; i < o->pid_count; i++)
 		if (perf_follow(s, o->pids[i], err))
@@ -521,7 +557,9 @@ static void perf_describe(const void *state, struct profile *into)
 	const struct samples_perf *s = state;
 	into->mode = s->mode;
 	into->stacks = s->stacks;
-	into->hz = s->hz;
+	into->hz = s->mode == PROFILE_EVENT ? (double)NAN : s->hz;
+	memcpy(into->event, s->event.is.name, sizeof into->event);
+	into->period = s->event.period;
 	into->cpus = 0;
 	for (size_t i = 0; i < s->sampled.count; i++)
 		into->cpus += s->sampled.items[i];

@@ -38,7 +38,8 @@ static size_t back_ends(const struct samples_options *options, const struct samp
 int samples_open(struct samples **out, const struct samples_options *options, struct error *err)
 {
 	uint32_t most = samples_max_hz();
-	if (options->mode != PROFILE_TICK && (!options->hz || options->hz > most)) {
+	bool rated = options->mode == PROFILE_CLOCK || options->mode == PROFILE_CYCLES;
+	if (rated && (!options->hz || options->hz > most)) {
 		error_set(err, EXIT_USAGE, "%u samples per second: the kernel allows 1 to %u",
 			  options->hz, most);
 		return error_hint(err, "kernel.perf_event_max_sample_rate is the limit");

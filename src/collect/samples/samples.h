@@ -1,7 +1,7 @@
 /* Samples of what the CPUs execute, counted in the kernel and taken over from time to time.
  *
- * There are two back ends: `bpf` (tick and cpu-clock; the whole system) and `perf` (own processes,
- * user space only, which is what an unprivileged user may see). */
+ * There are two back ends: `bpf` (tick, cpu-clock and events; the whole system) and `perf` (own
+ * processes, user space only, which is what an unprivileged user may see). */
 #ifndef TARE_COLLECT_SAMPLES_SAMPLES_H
 #define TARE_COLLECT_SAMPLES_SAMPLES_H
 
@@ -18,7 +18,9 @@ struct samples;
 
 struct samples_options {
 	enum profile_mode mode;
-	uint32_t hz; /* PROFILE_CLOCK and PROFILE_CYCLES */
+	uint32_t hz;	   /* PROFILE_CLOCK and PROFILE_CYCLES */
+	const char *event; /* PROFILE_EVENT: a name as of `tare time --counters` */
+	uint64_t period;   /* PROFILE_EVENT: a sample for so many of it; 0: as suits the event */
 	enum profile_stacks stacks;
 	/* NULL: all online CPUs */
 	const uint32_t *cpus;
@@ -32,13 +34,13 @@ struct samples_options {
 	bool unprivileged;  /* use the perf back end, as if this were not root */
 };
 
-/* EXIT_USAGE: a rate above the kernel's limit (says which), or no such process or cgroup.
+/* EXIT_USAGE: a rate above the kernel's limit (says which), or no such event, process or cgroup.
  * EXIT_ENVIRONMENT: not permitted, or this kernel lacks something (says what). Sampling does not
  * start yet. */
 int samples_open(struct samples **out, const struct samples_options *options, struct error *err);
 void samples_close(struct samples *s); /* NULL is fine */
 
-/* Fills in the actual mode, stacks, hz, cpus and realtime_ns. */
+/* Fills in the actual mode, event, period, stacks, hz, cpus and realtime_ns. */
 void samples_describe(const struct samples *s, struct profile *into);
 enum backend samples_backend(const struct samples *s); /* BACKEND_BPF or BACKEND_PLAIN */
 /* One sentence on what cannot be seen and why; NULL: everything is seen. Borrowed. */
@@ -69,6 +71,10 @@ int samples_object_fd(struct samples *s, const struct profile_object *o);
 
 /* All processes that were followed have ended. */
 bool samples_idle(const struct samples *s);
+
+/* Whether this is one event, and not time. EXIT_USAGE says why not. Whether the machine has it is
+ * found out by samples_open(). */
+int samples_check_event(const char *event, struct error *err);
 
 /* The kernel's limit for hz. */
 uint32_t samples_max_hz(void);

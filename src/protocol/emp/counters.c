@@ -1,12 +1,16 @@
 #include "protocol/emp/counters.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const emp_counter_kind_names[EMP_COUNTER_KINDS] = {
-	"count", "per_cycle", "ghz", "clock", "per_1000_instructions",
+	"count", "per_cycle", "ghz", "clock", "effective_clock", "slots", "per_1000_instructions",
 };
+
+const char *const emp_slots[EMP_SLOTS_OF] = { "retiring", "bad speculation", "frontend bound",
+					      "backend bound" };
 
 /* Tukey's fences: quartiles and this many times the distance between them. */
 #define FENCE 1.5
@@ -39,6 +43,42 @@ static bool is_whole(const struct execution *x, const char *name)
 	return c && !(c->user >= 0 && c->kernel < 0);
 }
 
+/* Of the event as it was named, or of user mode alone. */
+static double count_either(const struct execution *x, const char *name)
+{
+	char only[COUNTER_NAME];
+	double count = count_of(x, name);
+	snprintf(only, sizeof only, "%s:u", name);
+	return isnan(count) ? count_of(x, only) : count;
+}
+
+/* Top-down analysis, level 1: what became of the places in the pipeline. Intel's CPUs count all
+ * four; the formulas for arm64 are ARM's (perf's pmu-events/arch/arm64/sbsa.json). */
+static double slots_share(const struct execution *x, const char *name)
+{
+	static const char *const intel[EMP_SLOTS_OF] = { "topdown-retiring", "topdown-bad-spec",
+							 "topdown-fe-bound", "topdown-be-bound" };
+	double counts[EMP_SLOTS_OF], sum = 0;
+	size_t which = 0;
+	for (size_t i = 0; i < EMP_SLOTS_OF; i++) {
+		counts[i] = count_either(x, intel[i]);
+		sum += counts[i];
+		if (strcmp(name, emp_slots[i]) == 0)
+			which = i;
+	}
+	if (!isnan(sum))
+		return divided(sum, counts[which]);
+	double slots = count_either(x, "slots");
+	double used = 1 - divided(slots, count_either(x, "stall_slot"));
+	double retired = divided(count_either(x, "op_spec"), count_either(x, "op_retired"));
+	const double shares[EMP_SLOTS_OF] = {
+		used * retired, used * (1 - retired),
+		divided(slots, count_either(x, "stall_slot_frontend")),
+		divided(slots, count_either(x, "stall_slot_backend"))
+	};
+	return shares[which];
+}
+
 double emp_counter_value(const struct execution *x, enum emp_counter_kind kind, const char *name)
 {
 	double instructions = count_of(x, "instructions"), cycles = count_of(x, "cycles");
@@ -51,6 +91,10 @@ double emp_counter_value(const struct execution *x, enum emp_counter_kind kind, 
 		return is_whole(x, "cycles") ? cycles / process_ns(x) : NAN;
 	case EMP_CLOCK:
 		return divided(count_of(x, "ref-cycles"), cycles);
+	case EMP_EFFECTIVE:
+		return divided(count_of(x, "msr/mperf/"), count_of(x, "msr/aperf/"));
+	case EMP_SLOTS:
+		return slots_share(x, name);
 	case EMP_PER_1000:
 		return divided(instructions, 1000 * count_of(x, name));
 	default:
@@ -87,7 +131,8 @@ static void add(const struct execution *executions, const struct emp_result *r,
 		if (r->verdicts[i].rule != EMP_KEPT)
 			continue;
 		const struct execution *x = &executions[i];
-		const struct counter *c = counter_find(&x->counters, name);
+		const struct counter *c =
+			counter_find(&x->counters, kind == EMP_SLOTS ? "slots" : name);
 		values[n] = emp_counter_value(x, kind, name);
 		if (isnan(values[n++]))
 			return;
@@ -125,6 +170,9 @@ void emp_counters(const struct execution *executions, const struct emp_result *r
 	add(executions, r, EMP_PER_CYCLE, "instructions", out);
 	add(executions, r, EMP_GHZ, "cycles", out);
 	add(executions, r, EMP_CLOCK, "cycles", out);
+	add(executions, r, EMP_EFFECTIVE, "msr/aperf/", out);
+	for (size_t i = 0; i < EMP_SLOTS_OF; i++)
+		add(executions, r, EMP_SLOTS, emp_slots[i], out);
 	array_each(c, &first->counters)
 		if (is_missing(c->name))
 			add(executions, r, EMP_PER_1000, c->name, out);

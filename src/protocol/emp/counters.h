@@ -1,5 +1,5 @@
 /* Counters over the kept executions of a run, and figures derived from them: instructions per
- * cycle, misses per 1,000 instructions, GHz. Pure. */
+ * cycle, misses per 1,000 instructions, GHz, what became of the pipeline's slots. Pure. */
 #ifndef TARE_PROTOCOL_EMP_COUNTERS_H
 #define TARE_PROTOCOL_EMP_COUNTERS_H
 
@@ -11,14 +11,18 @@ enum emp_counter_kind {
 	EMP_PER_CYCLE, /* instructions per cycle */
 	EMP_GHZ,       /* cycles per ns of process time */
 	EMP_CLOCK,     /* cycles per reference cycle: the clock as a share of its nominal rate */
-	EMP_PER_1000,  /* of this event per 1,000 instructions */
+	EMP_EFFECTIVE, /* the same by aperf and mperf, interrupts and idle moments included */
+	EMP_SLOTS, /* the share of the pipeline's slots that were so, by the names in emp_slots */
+	EMP_PER_1000, /* of this event per 1,000 instructions */
 	EMP_COUNTER_KINDS
 };
 extern const char *const emp_counter_kind_names[EMP_COUNTER_KINDS];
+#define EMP_SLOTS_OF 4
+extern const char *const emp_slots[EMP_SLOTS_OF];
 
 struct emp_counter {
 	enum emp_counter_kind kind;
-	const char *name;    /* of the event; borrowed from the executions */
+	const char *name;    /* of the event, borrowed from the executions; or of emp_slots */
 	bool scaled;	     /* the CPU had too few counters for all of them at once */
 	bool user_only;	     /* nothing of the kernel is in it */
 	size_t outliers;     /* of the kept ones, those more than 1.5 quartiles' distances off */

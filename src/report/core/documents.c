@@ -18,7 +18,7 @@ const struct document documents[] = {
 	  "A run of `tare noise` against a baseline. Rates are per s of one CPU, times in ns, shares ns lost per ns.",
 	  &noise_diff_shape },
 	{ "profile", "tare profile",
-	  "What `tare profile report --json` writes: where CPUs spent their time, by sampling. Times are in ns. null: not known or not defined; never the same as 0.",
+	  "What `tare profile report --json` writes: where CPUs spent their time, or where an event occurred, by sampling. Times are in ns. null: not known or not defined; never the same as 0.",
 	  &profile_shape },
 	{ "profile-diff", "tare profile --diff",
 	  "What `tare profile report --diff A B --json` writes: two profiles row by row, matched by name and object. null: not known, or too few samples; never the same as 0.",

@@ -235,7 +235,7 @@ static void add_samples(struct fox *w, struct fox_thread *t, const struct fox_sa
 		until += s[i].count;
 		add_sample(t, begin_ms + length_ms * ((double)until / (double)all),
 			   stack_of(w, t, s[i].stack), s[i].count,
-			   export_weight_ns(w->profile, s[i].count));
+			   export_weight(w->profile, s[i].count));
 	}
 }
 
@@ -284,7 +284,10 @@ static void put_thread(struct fox *w, const struct fox_sample *s, size_t n)
 	put_thread_head(w, s->thread);
 	SCOPED(strbuf_release) struct strbuf more = { 0 };
 	strbuf_printf(&more, "\"time\":[%s],\"weightType\":\"samples\",", strbuf_text(&t.times));
-	put_table(w->out, "samples", &t.tables[SAMPLES], strbuf_text(&more));
+	/* the last column is CPU time, which an event does not stand for */
+	struct fox_table samples = t.tables[SAMPLES];
+	samples.width -= w->profile->mode == PROFILE_EVENT;
+	put_table(w->out, "samples", &samples, strbuf_text(&more));
 	put_table(w->out, "stackTable", &t.tables[STACKS], "");
 	put_table(w->out, "frameTable", &t.tables[FRAMES], "");
 	put_table(w->out, "funcTable", &t.tables[FUNCTIONS], "");
@@ -341,11 +344,12 @@ static void put_meta(const struct fox *w, const struct profile_subject *s)
 		      p->hz > 0 ? 1e3 / p->hz : 1,
 		      ((double)p->realtime_ns + (double)w->begin_ns) / 1e6, GECKO_VERSION,
 		      FORMAT_VERSION);
+	strbuf_puts(w->out, "\"extensions\":{\"id\":[],\"name\":[],\"baseURL\":[],\"length\":0},"
+			    "\"categories\":" CATEGORIES ",\"markerSchema\":[],");
+	if (p->mode != PROFILE_EVENT)
+		strbuf_puts(w->out, "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\","
+				    "\"threadCPUDelta\":\"\xc2\xb5s\"},");
 	strbuf_puts(w->out,
-		    "\"extensions\":{\"id\":[],\"name\":[],\"baseURL\":[],\"length\":0},"
-		    "\"categories\":" CATEGORIES ",\"markerSchema\":[],"
-		    "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\","
-		    "\"threadCPUDelta\":\"\xc2\xb5s\"},"
 		    "\"usesOnlyOneStackType\":true,"
 		    "\"doesNotUseFrameImplementation\":true,"
 		    "\"sourceCodeIsNotOnSearchfox\":true,\"importedFrom\":\"tare " TARE_VERSION

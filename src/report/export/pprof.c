@@ -93,7 +93,7 @@ static void put_sample(void *context, const struct profile_sample *s, uint64_t c
 		w->locations[location] = true;
 		array_push(&w->links, (uint64_t)location + 1);
 	}
-	uint64_t values[] = { count, export_weight_ns(w->profile, count) };
+	uint64_t values[] = { count, export_weight(w->profile, count) };
 	size_t sample = proto_open(w->out, PROFILE_SAMPLE);
 	proto_packed(w->out, SAMPLE_LOCATION, w->links.items, w->links.count);
 	proto_packed(w->out, SAMPLE_VALUE, values, 2);
@@ -193,13 +193,15 @@ static void put_head(struct pprof *w, const struct profile_subject *s,
 	const struct profile *p = w->profile;
 	uint64_t begin_ns, length_ns;
 	export_window(p, f, &begin_ns, &length_ns);
+	bool event = p->mode == PROFILE_EVENT;
+	const char *type = event ? p->event : "cpu", *unit = event ? "count" : "nanoseconds";
 	put_type(w, PROFILE_SAMPLE_TYPE, "samples", "count");
-	put_type(w, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
-	put_type(w, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
-	proto_uint(w->out, PROFILE_PERIOD, export_weight_ns(p, 1));
+	put_type(w, PROFILE_SAMPLE_TYPE, type, unit);
+	put_type(w, PROFILE_PERIOD_TYPE, type, unit);
+	proto_uint(w->out, PROFILE_PERIOD, export_weight(p, 1));
 	proto_uint(w->out, PROFILE_TIME, (uint64_t)p->realtime_ns + begin_ns);
 	proto_uint(w->out, PROFILE_DURATION, length_ns);
-	put_text(w, PROFILE_DEFAULT_TYPE, "cpu");
+	put_text(w, PROFILE_DEFAULT_TYPE, type);
 	if (s->run && s->run->name)
 		put_text(w, PROFILE_COMMENT, s->run->name);
 }

@@ -77,8 +77,10 @@ uint32_t export_object(const struct profile *p, uint32_t id)
 
 /* ---- time and identity ---- */
 
-uint64_t export_weight_ns(const struct profile *p, uint64_t samples)
+uint64_t export_weight(const struct profile *p, uint64_t samples)
 {
+	if (p->mode == PROFILE_EVENT)
+		return samples * p->period;
 	return p->hz > 0 ? (uint64_t)llround((double)samples * 1e9 / p->hz) : 0;
 }
 

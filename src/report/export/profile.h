@@ -27,7 +27,8 @@ const char *export_name(const struct profile *p, uint32_t id, char room[EXPORT_N
 uint32_t export_object(const struct profile *p, uint32_t id);
 const struct profile_function *export_function(const struct profile *p, uint32_t id); /* or NULL */
 
-uint64_t export_weight_ns(const struct profile *p, uint64_t samples);
+/* What so many samples stand for: ns, or events. */
+uint64_t export_weight(const struct profile *p, uint64_t samples);
 /* The instance and the app of a thread. */
 const struct profile_instance *export_instance(const struct profile *p, uint32_t thread);
 const struct profile_app *export_app(const struct profile *p, uint32_t thread);

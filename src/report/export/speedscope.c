@@ -84,10 +84,11 @@ static void put_profile(const struct scope *w, const char *name, size_t from, si
 {
 	uint64_t end = 0;
 	for (size_t i = from; i < to; i++)
-		end += export_weight_ns(w->profile, w->samples.items[i].samples);
+		end += export_weight(w->profile, w->samples.items[i].samples);
 	strbuf_puts(out, "{\"type\":\"sampled\",\"name\":");
 	export_json_text(out, name);
-	strbuf_printf(out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%llu",
+	strbuf_printf(out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%llu",
+		      w->profile->mode == PROFILE_EVENT ? "none" : "nanoseconds",
 		      (unsigned long long)end);
 	strbuf_puts(out, ",\"samples\":[");
 	for (size_t i = from; i < to; i++) {
@@ -102,9 +103,9 @@ static void put_profile(const struct scope *w, const char *name, size_t from, si
 	}
 	strbuf_puts(out, "],\"weights\":[");
 	for (size_t i = from; i < to; i++)
-		strbuf_printf(out, i > from ? ",%llu" : "%llu",
-			      (unsigned long long)export_weight_ns(w->profile,
-								   w->samples.items[i].samples));
+		strbuf_printf(
+			out, i > from ? ",%llu" : "%llu",
+			(unsigned long long)export_weight(w->profile, w->samples.items[i].samples));
 	strbuf_puts(out, "]}");
 }
 
@@ -131,7 +132,8 @@ void export_speedscope(const struct profile_subject *s, const struct sleepy_filt
 	strbuf_puts(out, ",\"activeProfileIndex\":0,\"shared\":{\"frames\":[\n");
 	put_frames(&w, out);
 	strbuf_puts(out, "]},\n\"profiles\":[\n");
-	put_profile(&w, "all", 0, w.samples.count, true, out);
+	const char *all = w.profile->mode == PROFILE_EVENT ? w.profile->event : "all";
+	put_profile(&w, all, 0, w.samples.count, true, out);
 	for (size_t i = 0, next; i < w.samples.count; i = next) {
 		uint32_t app = w.samples.items[i].app;
 		for (next = i; next < w.samples.count && w.samples.items[next].app == app;)

@@ -246,7 +246,7 @@ void profile_calls_text(const struct profile_subject *s, const struct profile_ca
 	strbuf_puts(&title, ", of ");
 	put_samples_count(&title, all, "sample");
 	strbuf_puts(&title, " (");
-	put_cpu_seconds(&title, profile_ns(s->profile, all));
+	put_profile_worth(s->profile, all, &title);
 	strbuf_putc(&title, ')');
 	put_wrapped(out, &style.style, "", 2, "%s", strbuf_text(&title));
 	table_put(t, &style.style, out);

@@ -53,6 +53,8 @@ int chart_system(struct chart *c, const struct profile_subject *s, struct error 
 	const struct profile *p = s->profile;
 	double end = 0;
 	say_profile(c, "system", s);
+	if (p->mode == PROFILE_EVENT)
+		return chart_empty(err, "a profile by an event does not say what CPUs did");
 	size_t block = chart_block(
 		c, "begin_ns\tend_ns\tuser_cpus\tkernel_cpus\tidle_cpus\tothers_cpus\tlost_cpus",
 		"CPUs by what they did, a row for each slice");

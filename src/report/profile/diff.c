@@ -1,6 +1,7 @@
 /* Two profiles compared, for people and as a table. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/core/json.h"
 #include "report/core/shapes.h"
@@ -88,8 +89,12 @@ static void add_load(struct table *t, double load)
 {
 	char words[WORDS];
 	double ms = load * 1e3;
+	if (isnan(load)) {
+		table_add_absent(t);
+		return;
+	}
 	snprintf(words, sizeof words, "%.*f", ms >= 99.95 || ms <= 0 ? 0 : ms >= 9.995 ? 1 : 2, ms);
-	table_add_shown(t, ms, isnan(ms) ? "-" : words);
+	table_add_shown(t, ms, words);
 }
 
 static void add_change(struct table *t, const struct profile_change *change)
@@ -119,9 +124,9 @@ static size_t put_changes(const struct sleepy_diff *d, const struct profile_styl
 		{ "change", "Change", POINTS, .sign = true },
 		{ "margin", "±", POINTS },
 		{ "before", "Before %", POINTS },
-		{ "load_before", "ms/s", COLUMN_REAL, .from = FULL_WIDTH },
+		{ "load_before", "ms/s", COLUMN_REAL, .from = FULL_WIDTH, .if_any = true },
 		{ "after", "After %", POINTS },
-		{ "load_after", "ms/s", COLUMN_REAL, .from = FULL_WIDTH },
+		{ "load_after", "ms/s", COLUMN_REAL, .from = FULL_WIDTH, .if_any = true },
 		{ "p", "p", COLUMN_REAL },
 		{ "name", "Of", COLUMN_TEXT, .middle = true, .least = NAME_LEAST },
 	};
@@ -150,8 +155,8 @@ void profile_diff_text(const struct profile_subject *before, const struct profil
 	if (!d->before || !d->after || !d->rows.count)
 		return;
 	put_wrapped(out, &style.style, "", 0,
-		    "Shares are of the samples, their change in points ± 95 %%; ms/s is CPU time "
-		    "per second.");
+		    "Shares are of the samples, their change in points ± 95 %%%s",
+		    d->before_hz > 0 || d->after_hz > 0 ? "; ms/s is CPU time per second." : ".");
 	strbuf_putc(out, '\n');
 	size_t count = put_changes(d, &style, out);
 	if (count < d->rows.count)
@@ -159,7 +164,11 @@ void profile_diff_text(const struct profile_subject *before, const struct profil
 			      profile_row_word(d->by, d->rows.count - count));
 	put_wrapped(out, &style.style, "Note: ", 2,
 		    "p and ± know how the samples fell, not how much two runs of the same differ.");
-	if (before->profile->mode != after->profile->mode)
+	if (strcmp(before->profile->event, after->profile->event) != 0)
+		put_wrapped(out, &style.style, "Note: ", 2,
+			    "they were not sampled by the same: shares of one thing are compared "
+			    "with shares of another.");
+	else if (before->profile->mode != after->profile->mode)
 		put_wrapped(out, &style.style, "Note: ", 2,
 			    "they were not sampled in the same way: what one sees in the kernel "
 			    "the other may see elsewhere.");
@@ -185,6 +194,8 @@ static struct profile_side side_of(const struct profile *p, uint64_t samples, do
 				   uint64_t elapsed_ns)
 {
 	return (struct profile_side){ .mode = p->mode,
+				      .event = *p->event ? p->event : NULL,
+				      .period = p->period,
 				      .cpus = p->cpus,
 				      .samples = samples,
 				      .elapsed_ns = elapsed_ns,

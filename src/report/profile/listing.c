@@ -166,12 +166,16 @@ void profile_listing_text(const struct profile_subject *s, const struct profile_
 	strbuf_printf(&text, " (%s %%), ",
 		      AS_POINTS(l->samples ? (double)lines.self / (double)l->samples : NAN,
 				profile_decimals(l->samples)));
-	put_cpu_seconds(&text, profile_ns(s->profile, lines.self));
+	put_profile_worth(s->profile, lines.self, &text);
 	put_paragraph(out, &bold, strbuf_text(&text));
 	if (lines.self)
-		put_wrapped(out, &style.style, "", 2,
-			    "An address is what would have come next: its cost is mostly of the "
-			    "one before.");
+		put_wrapped(out, &style.style, "", 2, "%s",
+			    s->profile->mode == PROFILE_EVENT
+				    ? "An address is where the event was noticed: of a page fault "
+				      "the instruction itself, of the CPU's events one that comes "
+				      "after it."
+				    : "An address is what would have come next: its cost is mostly "
+				      "of the one before.");
 	if (lines.elsewhere)
 		put_wrapped(out, &style.style, "", 2,
 			    "%llu sample%s at addresses where no instruction of this list begins.",

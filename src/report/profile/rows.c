@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define MOST_PIDS 5 /* named */
 #define OPERATOR "operator"
 #define FOLDED_MOST 5000 /* bytes of a name: longer ones are only cut, for that takes no time */
@@ -106,7 +108,24 @@ void put_profile_mode(const struct profile *p, struct strbuf *out)
 		[PROFILE_CLOCK] = "by cpu-clock",
 		[PROFILE_CYCLES] = "by the CPU's cycles",
 	};
-	strbuf_printf(out, "%s, %.6g Hz", words[p->mode], p->hz);
+	if (p->mode != PROFILE_EVENT)
+		strbuf_printf(out, "%s, %.6g Hz", words[p->mode], p->hz);
+	else if (p->period == 1)
+		strbuf_printf(out, "by %s, each one", p->event);
+	else
+		strbuf_printf(out, "by %s, one of %llu", p->event, (unsigned long long)p->period);
+}
+
+void put_profile_worth(const struct profile *p, uint64_t samples, struct strbuf *out)
+{
+	char amount[WORDS];
+	double ns = profile_ns(p, samples);
+	if (p->mode == PROFILE_EVENT) {
+		format_amount((double)samples * (double)p->period, amount);
+		strbuf_printf(out, "%s %s", amount, p->event);
+	} else {
+		strbuf_puts(out, isnan(ns) ? "-" : AS_DURATION(ns, 3));
+	}
 }
 
 const char *profile_row_word(enum sleepy_by by, size_t count)

@@ -31,6 +31,8 @@ struct profile_change {
 };
 struct profile_side {
 	enum profile_mode mode;
+	const char *event; /* NULL: none */
+	uint64_t period;
 	uint32_t cpus;
 	uint64_t samples, elapsed_ns;
 	double hz, cpu_per_s;
@@ -48,7 +50,7 @@ double profile_cpu_share(const struct profile *p, const struct sleepy_view *v, u
 /* "the whole system", "python3 x.py", "PIDs 12, 13", "cgroup /x" */
 void put_profile_subject(const struct run *run, struct strbuf *out);
 const char *profile_given_name(const struct run *run); /* given by the user; NULL: none */
-/* "on the kernel's tick, 250 Hz" */
+/* "on the kernel's tick, 250 Hz", "by cache-misses, one of 10007" */
 void put_profile_mode(const struct profile *p, struct strbuf *out);
 
 /* The rows of a view that are shown, by style->most and least_share: ranked without their callees
@@ -89,7 +91,7 @@ const char *profile_row_word(enum sleepy_by by, size_t count);
 /* The decimals for all shares of a view, as n samples support. */
 int profile_decimals(uint64_t n);
 /* The limits of its way of sampling, in sentences without their first capital. */
-#define PROFILE_NOTES 2
+#define PROFILE_NOTES 3
 size_t profile_notes_of(const struct profile *p, const char *notes[PROFILE_NOTES]);
 
 /* ---- listings ---- */
@@ -122,7 +124,8 @@ struct profile_part {
 /* ---- text ---- */
 
 void put_samples_count(struct strbuf *out, uint64_t count, const char *word); /* "3 samples" */
-void put_cpu_seconds(struct strbuf *out, double ns);			      /* "1.23 s" */
+/* What they stand for: "1.23 s" of CPU time, or "12.3 M cache-misses". */
+void put_profile_worth(const struct profile *p, uint64_t samples, struct strbuf *out);
 void put_profile_system(const struct profile_subject *s, const struct sleepy_view *v,
 			const struct style *style, struct strbuf *out);
 /* A function's name with text around it. If it does not fit, its brackets are emptied first. */

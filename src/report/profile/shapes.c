@@ -25,9 +25,10 @@ static const char *const listing_type[] = { "profile-listing" };
 /* ---- rows of a view ---- */
 
 #define X(member, ...) FACT(struct profile_row, member, __VA_ARGS__)
-#define CPU_NS                                                                                \
-	X(cpu_ns, "cpu_ns", FIELD_REAL, "CPU time that the samples stand for: samples / hz.", \
-	  .unit = UNIT_NS, .more = NOT_NEGATIVE, .title = "CPU time")
+#define CPU_NS                                                                                     \
+	X(cpu_ns, "cpu_ns", FIELD_REAL,                                                            \
+	  "CPU time that the samples stand for: samples / hz; null by an event.", .unit = UNIT_NS, \
+	  .more = NOT_NEGATIVE, .title = "CPU time")
 #define FIGURES                                                                                    \
 	X(name, "name", FIELD_TEXT, "What it is called in one line.", .flags = FIELD_ALWAYS,       \
 	  .title = "Name"),                                                                        \
@@ -202,8 +203,8 @@ const struct shape profile_view_shape = {
 static const struct field totals_fields[] = {
 	X(slice, "", FIELD_SPLICE, NULL, .shape = &profile_slice_shape),
 	X(self_share, "self_share", FIELD_REAL, "Of CPUs * elapsed time.", .more = NOT_NEGATIVE),
-	X(sampled_ns, "cpu_ns", FIELD_REAL, "CPU time that the samples stand for.",
-	  .more = NOT_NEGATIVE),
+	X(sampled_ns, "cpu_ns", FIELD_REAL,
+	  "CPU time that the samples stand for; null by an event.", .more = NOT_NEGATIVE),
 	X(ends, "stack_ends", FIELD_OBJECT, ENDS, .shape = &stack_ends_shape),
 	{ 0 },
 };
@@ -231,7 +232,7 @@ static const struct field profile_fields[] = {
 };
 const struct shape profile_shape = {
 	"profile",
-	"What `tare profile report --json` writes: where CPUs spent their time, by sampling. Times "
+	"What `tare profile report --json` writes: where CPUs spent their time, or where an event occurred, by sampling. Times "
 	"are in ns. null: not known or not defined; never the same as 0.",
 	profile_fields
 };
@@ -243,9 +244,13 @@ const struct shape profile_shape = {
 static const struct field side_fields[] = {
 	RUN,
 	X(mode, "mode", FIELD_ENUM,
-	  "What made a CPU look: the kernel's own tick, a timer, the cycle counter.",
+	  "What made a CPU look: the kernel's own tick, a timer, the cycle counter at a rate, or "
+	  "so many of an event.",
 	  .limit = PROFILE_MODES, .names = profile_mode_names),
 	X(hz, "hz", FIELD_REAL, NULL, .more = NOT_NEGATIVE),
+	X(event, "event", FIELD_TEXT, "mode event: which one."),
+	X(period, "period", FIELD_U64, "mode event: each sample stands for so many.",
+	  .flags = FIELD_ZERO_ABSENT),
 	X(cpus, "cpus", FIELD_U32, NULL),
 	X(samples, "samples", FIELD_U64, NULL),
 	X(elapsed_ns, "elapsed_ns", FIELD_U64, NULL),

@@ -8,15 +8,11 @@
 
 #define LABEL 12	/* columns of "  Sampled   " */
 #define KERNEL_MANY 0.2 /* of the samples: worth a note on where they pile up */
+#define FEW 100		/* samples by an event: its period is too long */
 
 void put_samples_count(struct strbuf *out, uint64_t count, const char *word)
 {
 	strbuf_printf(out, "%llu %s%s", (unsigned long long)count, word, count == 1 ? "" : "s");
-}
-
-void put_cpu_seconds(struct strbuf *out, double ns)
-{
-	strbuf_puts(out, isnan(ns) ? "-" : AS_DURATION(ns, 3));
 }
 
 /* ---- head ---- */
@@ -77,7 +73,7 @@ static void put_sampled(const struct profile *p, const struct profile_totals *su
 	put_samples_count(&text, sum->samples, "sample");
 	strbuf_printf(&text, ", %llu user, %llu kernel: ", (unsigned long long)sum->user,
 		      (unsigned long long)sum->kernel);
-	put_cpu_seconds(&text, sums->sampled_ns);
+	put_profile_worth(p, sum->samples, &text);
 	if (sums->cpu_ns > 0 && p->hz > 0)
 		strbuf_printf(&text, ", %s of CPU time",
 			      AS_PERCENT(sums->sampled_ns / sums->cpu_ns));
@@ -124,7 +120,7 @@ static void put_lost(const struct profile *p, const struct profile_slice *sum,
 	if (sum->lost) {
 		put_samples_count(&text, sum->lost, "sample");
 		strbuf_puts(&text, " found no room (");
-		put_cpu_seconds(&text, profile_ns(p, sum->lost));
+		put_profile_worth(p, sum->lost, &text);
 		strbuf_putc(&text, ')');
 	}
 	if (sum->throttled) {
@@ -175,6 +171,13 @@ size_t profile_notes_of(const struct profile *p, const char *notes[PROFILE_NOTES
 	struct profile_totals sums;
 	size_t count = 0;
 	profile_totals_of(p, &sums);
+	if (p->mode == PROFILE_EVENT) {
+		notes[count++] = "a sample is the event, not time: the shares are of the events, "
+				 "and do not say where time went.";
+		if (sums.slice.samples < FEW && p->period > 1)
+			notes[count++] = "these are few samples; a smaller --period takes more.";
+		return count;
+	}
 	if (p->mode == PROFILE_TICK && sums.slice.samples)
 		notes[count++] = "a program that runs in step with the kernel's tick is seen "
 				 "always or never; with -F 997 it is not.";
@@ -200,6 +203,39 @@ void profile_notes_text(const struct profile_subject *s, const struct profile_st
 
 /* ---- a view by system ---- */
 
+/* By an event: nothing is known of the time between two of them. */
+static void put_events(const struct sleepy_view *v, bool unseen, const struct style *style,
+		       struct strbuf *out)
+{
+	static const struct column columns[] = {
+		{ "state", "Events came", COLUMN_TEXT },
+		{ "samples", "Samples", COLUMN_COUNT },
+		{ "share", "Share", COLUMN_PERCENT },
+		{ "note", "", COLUMN_TEXT },
+	};
+	static const char *const states[SLEEPY_STATES] = { "in user code", "in the kernel", NULL,
+							   "from others",  "not known",	    NULL };
+	static const char *const notes[SLEEPY_STATES] = {
+		"", "", NULL, "not what was asked for", "samples were lost", NULL
+	};
+	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
+	int decimals = profile_decimals(v->busy);
+	for (size_t i = 0; i < SLEEPY_STATES; i++) {
+		uint64_t samples = v->rows.items[i].self;
+		double share = v->busy ? (double)samples / (double)v->busy : NAN;
+		char shown[WORDS], percent[WORDS + 2];
+		if (!states[i] || (!samples && (i > 1 || (i && unseen))))
+			continue;
+		format_points(share, decimals, shown);
+		snprintf(percent, sizeof percent, "%s %%", shown);
+		table_add_text(t, states[i]);
+		table_add_count(t, (int64_t)samples);
+		table_add_shown(t, share, percent);
+		table_add_text(t, notes[i]);
+	}
+	table_put(t, style, out);
+}
+
 void put_profile_system(const struct profile_subject *s, const struct sleepy_view *v,
 			const struct style *style, struct strbuf *out)
 {
@@ -222,6 +258,10 @@ void put_profile_system(const struct profile_subject *s, const struct sleepy_vie
 		"samples were lost",
 		unseen ? "see the note below" : "late timers or the hypervisor",
 	};
+	if (s->profile->mode == PROFILE_EVENT) {
+		put_events(v, unseen, style, out);
+		return;
+	}
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	int decimals = profile_decimals(v->busy);
 	for (size_t i = 0; i < SLEEPY_STATES; i++) {

@@ -48,7 +48,8 @@ static void choose_cells(struct view *w)
 	w->shown[TOTAL] = w->style->totals &&
 			  (by == SLEEPY_OBJECT || by == SLEEPY_FUNCTION || by == SLEEPY_LINE);
 	w->shown[SHARE] = w->shown[SAMPLES] = w->shown[NAME] = true;
-	w->shown[MARGIN] = w->v->samples < FEW_SAMPLES;
+	/* where each event is a sample, there is no chance in it */
+	w->shown[MARGIN] = w->v->samples < FEW_SAMPLES && p->period != 1;
 	w->shown[PID] = w->shown[FIRST] = by == SLEEPY_INSTANCE;
 	w->shown[TID] = by == SLEEPY_THREAD;
 	w->shown[ADDRESS] = by == SLEEPY_INSTRUCTION;
@@ -210,7 +211,7 @@ void profile_view_text(const struct profile_subject *s, const struct sleepy_view
 		strbuf_printf(&title, "%llu of ", (unsigned long long)v->samples);
 	put_samples_count(&title, v->all, "sample");
 	strbuf_puts(&title, " (");
-	put_cpu_seconds(&title, profile_ns(s->profile, v->samples));
+	put_profile_worth(s->profile, v->samples, &title);
 	strbuf_putc(&title, ')');
 	/* the margin is explained where there is room for it */
 	const char *margin = strstr(strbuf_text(&rows), cells[MARGIN].title);

@@ -31,6 +31,7 @@ static format_fn format_of(const struct emp_counter *c)
 	bool clock = strncmp(c->name, "task-clock", 10) == 0 ||
 		     strncmp(c->name, "cpu-clock", 9) == 0;
 	return c->kind == EMP_GHZ	? format_ghz
+	       : c->kind == EMP_SLOTS	? format_percent
 	       : c->kind != EMP_COUNTED ? format_ratio
 	       : clock			? format_time_of
 					: format_amount;
@@ -38,8 +39,12 @@ static format_fn format_of(const struct emp_counter *c)
 
 static const char *title_of(const struct emp_counter *c, char out[WORDS])
 {
-	static const char *const titles[EMP_COUNTER_KINDS] = { "%s", "instructions per cycle",
-							       "clock", "cycles / ref-cycles",
+	static const char *const titles[EMP_COUNTER_KINDS] = { "%s",
+							       "instructions per cycle",
+							       "clock",
+							       "cycles / ref-cycles",
+							       "aperf / mperf",
+							       "slots: %s",
 							       "%s per 1,000 instructions" };
 	const char *title = titles[c->kind], *at = strstr(title, "%s");
 	snprintf(out, WORDS, "%.*s%s%s%s", (int)(at ? at - title : 0), title, at ? c->name : title,
@@ -84,6 +89,14 @@ void put_counters(const struct run_view *view, const struct style *style, struct
 	     i++) {
 		format_of (&list.items[i])(list.items[i].kept.mean, words);
 		strbuf_printf(&text, "%s%s %s", i ? ", " : "", words, list.items[i].name);
+	}
+	bool slots = false;
+	array_each(c, &list) {
+		if (c->kind != EMP_SLOTS)
+			continue;
+		strbuf_printf(&text, "%s%.0f %% %s", slots ? ", " : "; slots: ", 100 * c->kept.mean,
+			      c->name);
+		slots = true;
 	}
 	if (scaled)
 		strbuf_puts(&text, "; too few counters for all at once: some are scaled up");

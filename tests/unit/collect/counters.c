@@ -30,11 +30,21 @@ static int make_sysfs(void **unused)
 {
 	(void)unused;
 	char at[128];
-	static const char *const folders[] = { "", "/cpu", "/cpu/format", "/cpu/events" };
+	static const char *const folders[] = { "",
+					       "/cpu",
+					       "/cpu/format",
+					       "/cpu/events",
+					       "/msr",
+					       "/msr/format",
+					       "/msr/events",
+					       "/later",
+					       "/later/format",
+					       "/later/events",
+					       "/later/caps" };
 	strcpy(sysfs, "/tmp/tare-counters.XXXXXX");
 	if (!mkdtemp(sysfs))
 		return -1;
-	for (size_t i = 1; i < 4; i++) {
+	for (size_t i = 1; i < sizeof folders / sizeof *folders; i++) {
 		snprintf(at, sizeof at, "%s%s", sysfs, folders[i]);
 		mkdir(at, 0700);
 	}
@@ -44,6 +54,12 @@ static int make_sysfs(void **unused)
 	put("cpu/format/inv", "config:23\n");
 	put("cpu/format/offcore", "config1:0-63\n");
 	put("cpu/events/slow-loads", "event=0x1cd,umask=0x1,inv\n");
+	put("msr/type", "9\n");
+	put("msr/format/event", "config:0-63\n");
+	put("msr/events/aperf", "event=0x01\n");
+	put("later/type", "8\n");
+	put("later/format/event", "config:0-15\n");
+	put("later/format/umask", "config:8-15\n");
 	return 0;
 }
 
@@ -134,6 +150,111 @@ static void the_bits_of_a_format_may_lie_apart(void **unused)
 	array_release(&e);
 }
 
+static void the_msr_pmu_takes_no_counter_and_has_no_modes(void **unused)
+{
+	(void)unused;
+	counter_events e = parse("msr/aperf/,cpu/slow-loads/,faults");
+	assert_true(e.items[0].msr);
+	assert_int_equal(e.items[0].type, 9);
+	assert_int_equal(e.items[0].modes, COUNTER_BOTH);
+	assert_false(e.items[0].apart);
+	assert_false(counter_event_takes_counter(&e.items[0]));
+	assert_true(counter_event_takes_counter(&e.items[1]));
+	assert_false(counter_event_takes_counter(&e.items[2]));
+	assert_true(counter_event_described(sysfs, "msr", "aperf"));
+	assert_false(counter_event_described(sysfs, "msr", "mperf"));
+	array_release(&e);
+}
+
+static void put_all(const char *const *list)
+{
+	for (; list[0]; list += 2)
+		put(list[0], list[1]);
+}
+
+static void remove_all(const char *const *list)
+{
+	char at[256];
+	for (; list[0]; list += 2) {
+		snprintf(at, sizeof at, "%s/%s", sysfs, list[0]);
+		unlink(at);
+	}
+}
+
+/* As Intel's Sapphire Rapids has them. */
+static const char *const intel[] = { "later/events/slots",
+				     "event=0x00,umask=0x4\n",
+				     "later/events/topdown-retiring",
+				     "event=0x00,umask=0x80\n",
+				     "later/events/topdown-bad-spec",
+				     "event=0x00,umask=0x81\n",
+				     "later/events/topdown-fe-bound",
+				     "event=0x00,umask=0x82\n",
+				     "later/events/topdown-be-bound",
+				     "event=0x00,umask=0x83\n",
+				     NULL };
+/* As ARM's Neoverse V1 has them. */
+static const char *const arm[] = { "later/events/cpu_cycles",
+				   "event=0x0011\n",
+				   "later/events/stall_slot",
+				   "event=0x003f\n",
+				   "later/events/stall_slot_frontend",
+				   "event=0x003e\n",
+				   "later/events/stall_slot_backend",
+				   "event=0x003d\n",
+				   "later/events/op_retired",
+				   "event=0x003a\n",
+				   "later/events/op_spec",
+				   "event=0x003b\n",
+				   "later/caps/slots",
+				   "0x00000008\n",
+				   NULL };
+
+static void topdown_is_a_group_that_slots_lead(void **unused)
+{
+	(void)unused;
+	put_all(intel);
+	counter_events e = parse("cycles,topdown:u");
+	assert_int_equal(e.count, 6);
+	assert_int_equal(e.items[0].group, 0);
+	assert_string_equal(e.items[1].name, "slots:u");
+	assert_int_equal(e.items[1].config, 0x400);
+	assert_int_equal(e.items[1].times, 1);
+	assert_string_equal(e.items[5].name, "topdown-be-bound:u");
+	assert_int_equal(e.items[5].config, 0x8300);
+	for (size_t i = 1; i < 6; i++) {
+		assert_int_equal(e.items[i].group, 1);
+		assert_int_equal(e.items[i].type, 8);
+		assert_int_equal(e.items[i].modes, COUNTER_USER);
+	}
+	array_release(&e);
+	refuse("topdown,topdown", "named twice");
+	remove_all(intel);
+}
+
+static void cycles_of_arm_stand_for_their_slots(void **unused)
+{
+	(void)unused;
+	put_all(arm);
+	counter_events e = parse("topdown");
+	assert_int_equal(e.count, 6);
+	assert_string_equal(e.items[0].name, "slots");
+	assert_int_equal(e.items[0].config, 0x11);
+	assert_int_equal(e.items[0].times, 8);
+	assert_string_equal(e.items[3].name, "stall_slot_backend");
+	assert_int_equal(e.items[3].config, 0x3d);
+	assert_int_equal(e.items[3].times, 1);
+	array_release(&e);
+	/* a CPU that does not say how many */
+	put("later/caps/slots", "0x00000000\n");
+	counter_events none = { 0 };
+	struct error err = ERROR_INIT;
+	assert_int_equal(counter_events_parse("topdown", sysfs, &none, &err), -1);
+	assert_int_equal(err.code, EXIT_ENVIRONMENT);
+	assert_string_equal(err.text, "this machine cannot count 'topdown'");
+	remove_all(arm);
+}
+
 static void what_is_no_event_is_refused(void **unused)
 {
 	(void)unused;
@@ -188,6 +309,9 @@ int main(void)
 		cmocka_unit_test(caches_are_made_of_three_parts),
 		cmocka_unit_test(raw_events_are_hexadecimal),
 		cmocka_unit_test(the_bits_of_a_format_may_lie_apart),
+		cmocka_unit_test(the_msr_pmu_takes_no_counter_and_has_no_modes),
+		cmocka_unit_test(topdown_is_a_group_that_slots_lead),
+		cmocka_unit_test(cycles_of_arm_stand_for_their_slots),
 		cmocka_unit_test(what_is_no_event_is_refused),
 		cmocka_unit_test(counts_are_scaled_by_the_time_they_were_counted),
 		cmocka_unit_test(user_mode_is_found_in_either_form),

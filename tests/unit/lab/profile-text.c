@@ -107,8 +107,8 @@ char *profile_text(const struct profile *p)
 {
 	line_list lines = { 0 };
 	struct strbuf s = { 0 };
-	strbuf_printf(&s, "%d %d %.17g %u %" PRId64, p->mode, p->stacks, p->hz, p->cpus,
-		      p->realtime_ns);
+	strbuf_printf(&s, "%d %d %.17g %u %" PRId64 " %s %" PRIu64, p->mode, p->stacks, p->hz,
+		      p->cpus, p->realtime_ns, p->event, p->period);
 	array_push(&lines, strbuf_detach(&s));
 	for (size_t i = 0; i < p->slices.count; i++)
 		array_push(&lines, slice_line(&p->slices.items[i]));

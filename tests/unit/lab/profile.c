@@ -141,6 +141,10 @@ static void random_world(struct profile *p, size_t size)
 	p->mode = (enum profile_mode)below(PROFILE_MODES);
 	p->stacks = (enum profile_stacks)below(PROFILE_STACKS);
 	p->hz = (double)random_number() / 7;
+	if (p->mode == PROFILE_EVENT) {
+		p->period = 1 + below(100000);
+		snprintf(p->event, sizeof p->event, "%s", below(2) ? "page-faults" : "rc4:u");
+	}
 	p->cpus = below(1000);
 	p->realtime_ns = (int64_t)random_number();
 	random_places(p, size);

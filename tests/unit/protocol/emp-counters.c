@@ -49,6 +49,60 @@ static void derived_figures_are_of_each_execution(void **unused)
 	execution_release(&x);
 }
 
+static void assert_slots(const struct execution *x, double retiring, double bad, double frontend,
+			 double backend)
+{
+	const double shares[EMP_SLOTS_OF] = { retiring, bad, frontend, backend };
+	double sum = 0;
+	for (size_t i = 0; i < EMP_SLOTS_OF; i++) {
+		double share = emp_counter_value(x, EMP_SLOTS, emp_slots[i]);
+		assert_true(fabs(share - shares[i]) < 1e-9);
+		sum += share;
+	}
+	assert_true(fabs(sum - 1) < 1e-9);
+}
+
+/* In user mode alone. Each count is in steps of 1/255 of the slots, so their sum is not slots. */
+static void intels_slots_are_shares_of_all_four(void **unused)
+{
+	(void)unused;
+	struct execution x = execution(1, 1, 100);
+	assert_true(isnan(emp_counter_value(&x, EMP_SLOTS, "retiring")));
+	count(&x, "slots:u", 1503 * M, -1);
+	count(&x, "topdown-retiring:u", 300 * M, -1);
+	count(&x, "topdown-bad-spec:u", 150 * M, -1);
+	count(&x, "topdown-fe-bound:u", 450 * M, -1);
+	count(&x, "topdown-be-bound:u", 600 * M, -1);
+	assert_slots(&x, 0.2, 0.1, 0.3, 0.4);
+	execution_release(&x);
+}
+
+/* 8 slots in each of 300 M cycles, of which 60 % stalled; one operation of ten was in vain. */
+static void arms_slots_are_stalled_retired_or_wasted(void **unused)
+{
+	(void)unused;
+	struct execution x = execution(1, 1, 100);
+	count(&x, "slots", INT64_C(2400) * M, 0);
+	count(&x, "stall_slot", 1440 * M, 0);
+	count(&x, "stall_slot_frontend", 480 * M, 0);
+	count(&x, "stall_slot_backend", 960 * M, 0);
+	count(&x, "op_retired", 810 * M, 0);
+	count(&x, "op_spec", 900 * M, 0);
+	assert_slots(&x, 0.36, 0.04, 0.2, 0.4);
+	execution_release(&x);
+}
+
+static void the_effective_clock_is_aperf_over_mperf(void **unused)
+{
+	(void)unused;
+	struct execution x = execution(1, 1, 100);
+	assert_true(isnan(emp_counter_value(&x, EMP_EFFECTIVE, "msr/aperf/")));
+	count(&x, "msr/aperf/", 330 * M, 0);
+	count(&x, "msr/mperf/", 250 * M, 0);
+	assert_float_equal(emp_counter_value(&x, EMP_EFFECTIVE, "msr/aperf/"), 1.32, 1e-9);
+	execution_release(&x);
+}
+
 static void user_mode_alone_says_nothing_about_the_clock(void **unused)
 {
 	(void)unused;
@@ -189,6 +243,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(derived_figures_are_of_each_execution),
+		cmocka_unit_test(intels_slots_are_shares_of_all_four),
+		cmocka_unit_test(arms_slots_are_stalled_retired_or_wasted),
+		cmocka_unit_test(the_effective_clock_is_aperf_over_mperf),
 		cmocka_unit_test(user_mode_alone_says_nothing_about_the_clock),
 		cmocka_unit_test(means_are_of_what_every_kept_execution_has),
 		cmocka_unit_test(runs_are_compared_by_instructions_if_asked),

@@ -2,10 +2,12 @@
  * is asked by tests/profile/exports. */
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,6 +131,44 @@ static void any_name_stays_on_one_folded_line(void **state)
 		strbuf_release(&text);
 		profile_release(&p);
 	}
+}
+
+/* ---- by an event ---- */
+
+static struct strbuf exported_by_event(enum profile_format format)
+{
+	struct profile p = { 0 };
+	struct strbuf out = { 0 };
+	fixture_profile(&p);
+	p.mode = PROFILE_EVENT;
+	p.hz = NAN;
+	p.period = 1009;
+	snprintf(p.event, sizeof p.event, "branch-misses");
+	export_of(&p, &all, format, &out);
+	profile_release(&p);
+	return out;
+}
+
+static void speedscope_of_an_event_has_events_for_weights(void **state)
+{
+	(void)state;
+	struct strbuf text = exported_by_event(PROFILE_SPEEDSCOPE);
+	assert_null(strstr(text.text, "nanoseconds"));
+	json_t *root = parsed(&text);
+	json_t *whole = json_array_get(json_object_get(root, "profiles"), 0);
+	assert_string_equal(string(whole, "name"), "branch-misses");
+	assert_string_equal(string(whole, "unit"), "none");
+	assert_int_equal(number(whole, "endValue"), FIXTURE_SAMPLES * 1009);
+	json_decref(root);
+}
+
+static void firefox_gets_no_cpu_time_of_an_event(void **state)
+{
+	(void)state;
+	struct strbuf text = exported_by_event(PROFILE_FIREFOX);
+	assert_null(strstr(text.text, "threadCPUDelta"));
+	assert_non_null(strstr(text.text, "\"weightType\":\"samples\""));
+	json_decref(parsed(&text));
 }
 
 /* ---- speedscope ---- */
@@ -337,10 +377,11 @@ static void read_pprof(const uint8_t *at, size_t size, struct pprof_sums *sums)
 	}
 }
 
-static struct pprof_sums pprof_of(const struct sleepy_filter *f)
+static uint8_t plain[65536]; /* the last one read */
+static size_t plain_size;
+
+static struct pprof_sums pprof_in(struct strbuf packed)
 {
-	struct strbuf packed = exported(f, PROFILE_PPROF);
-	static uint8_t plain[65536];
 	z_stream z = { .next_in = (uint8_t *)packed.text,
 		       .avail_in = (uInt)packed.length,
 		       .next_out = plain,
@@ -349,10 +390,16 @@ static struct pprof_sums pprof_of(const struct sleepy_filter *f)
 	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
 	assert_int_equal(z.avail_in, 0);
 	struct pprof_sums sums = { 0 };
-	read_pprof(plain, z.total_out, &sums);
+	plain_size = z.total_out;
+	read_pprof(plain, plain_size, &sums);
 	inflateEnd(&z);
 	strbuf_release(&packed);
 	return sums;
+}
+
+static struct pprof_sums pprof_of(const struct sleepy_filter *f)
+{
+	return pprof_in(exported(f, PROFILE_PPROF));
 }
 
 static void pprof_has_every_sample_and_what_it_points_to(void **state)
@@ -366,6 +413,17 @@ static void pprof_has_every_sample_and_what_it_points_to(void **state)
 	assert_int_equal(sums.mappings, 5);
 	assert_int_equal(sums.locations, 9);
 	assert_int_equal(sums.functions, 9); /* 8, and the place that has none */
+}
+
+static void pprof_of_an_event_counts_events(void **state)
+{
+	(void)state;
+	struct pprof_sums sums = pprof_in(exported_by_event(PROFILE_PPROF));
+	assert_int_equal(sums.count, FIXTURE_SAMPLES);
+	assert_int_equal(sums.ns, FIXTURE_SAMPLES * 1009);
+	assert_int_equal(sums.period, 1009);
+	assert_non_null(memmem(plain, plain_size, "branch-misses", 13));
+	assert_null(memmem(plain, plain_size, "nanoseconds", 11));
 }
 
 /* Only what the samples that pass point to is written. */
@@ -452,6 +510,9 @@ int main(void)
 		cmocka_unit_test(folded_stacks_have_every_sample),
 		cmocka_unit_test(folded_stacks_hold_only_what_the_filter_passes),
 		cmocka_unit_test(any_name_stays_on_one_folded_line),
+		cmocka_unit_test(speedscope_of_an_event_has_events_for_weights),
+		cmocka_unit_test(firefox_gets_no_cpu_time_of_an_event),
+		cmocka_unit_test(pprof_of_an_event_counts_events),
 		cmocka_unit_test(speedscope_has_a_profile_of_all_and_of_each_app),
 		cmocka_unit_test(firefox_has_a_thread_for_each_thread_of_an_instance),
 		cmocka_unit_test(times_for_firefox_count_from_the_begin_of_the_window),

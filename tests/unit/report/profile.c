@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +129,68 @@ static void the_head_and_its_notes_tell_what_went_wrong(void **state)
 		   "busy for others      400   1.60 s     4.0 %  not what was asked for\n"
 		   "not known              2  8.00 ms    <0.1 %  samples were lost\n"
 		   "not sampled         7598   30.4 s    76.0 %  late timers or the hypervisor\n");
+}
+
+static void by_event(struct profile *p, const char *event, uint64_t period)
+{
+	p->mode = PROFILE_EVENT;
+	p->hz = NAN;
+	p->period = period;
+	snprintf(p->event, sizeof p->event, "%s", event);
+}
+
+/* An event's overflow is no time. */
+static void a_profile_by_an_event_speaks_of_events(void **state)
+{
+	(void)state;
+	struct strbuf out = { 0 };
+	struct profile_slice *s = &c.profile.slices.items[0];
+	by_event(&c.profile, "cache-misses:u", 10007);
+	c.profile.stacks = STACKS_NONE;
+	s->others = 400;
+	s->idle = c.profile.slices.items[1].idle = 0;
+	profile_head_text(&c.subject, &plain, &out);
+	strbuf_putc(&out, '\n');
+	profile_notes_text(&c.subject, &plain, &out);
+	check_text(
+		&out,
+		"Profile of the whole system for 20.0 s, run 7\n"
+		"  Sampled   by cache-misses:u, one of 10007, on 2 CPUs; no stacks\n"
+		"  Seen      180 samples, 165 user, 15 kernel: 1.80 M cache-misses:u\n"
+		"  Others    400 samples of what was not asked for: left out\n"
+		"  Lost      2 samples found no room (20.0 k cache-misses:u); sampling was held\n"
+		"            back 1 time\n"
+		"  Cost      tare used 6.00 ms, 0.015 % of CPU time; fullest buffer 0.17 % full\n"
+		"\n"
+		"Note: a sample is the event, not time: the shares are of the events, and do not\n"
+		"  say where time went.\n");
+	check_view(SLEEPY_SYSTEM, &plain,
+		   "By system, of 180 samples (1.80 M cache-misses:u)\n"
+		   "Events came    Samples   Share\n"
+		   "in user code       165  28.4 %\n"
+		   "in the kernel       15   2.6 %\n"
+		   "from others        400  68.7 %  not what was asked for\n"
+		   "not known            2   0.3 %  samples were lost\n");
+	struct sleepy_view v;
+	sleepy_aggregate(&c.profile, SLEEPY_APP, NULL, false, &v);
+	profile_json(&c.subject, &v, 1, &plain, &out);
+	assert_non_null(strstr(out.text, "\"cpu_ns\": null"));
+	assert_non_null(strstr(out.text, "\"event\": \"cache-misses:u\""));
+	assert_non_null(strstr(out.text, "\"hz\": null"));
+	strbuf_release(&out);
+	sleepy_view_release(&v);
+}
+
+/* Each one is a sample: there is no chance in the shares. */
+static void of_each_event_shares_have_no_margin(void **state)
+{
+	(void)state;
+	by_event(&c.profile, "page-faults", 1);
+	check_view(SLEEPY_APP, &plain,
+		   "By app, of 180 samples (180 page-faults)\n"
+		   "Share %  Samples  App\n"
+		   "   61.1      110  btree\n"
+		   "   38.9       70  python3\n");
 }
 
 static void the_title_says_what_was_profiled(void **state)
@@ -700,6 +764,8 @@ int main(void)
 		TEST(the_head_says_what_was_sampled_and_how),
 		TEST(the_head_and_its_notes_tell_what_went_wrong),
 		TEST(the_head_shows_the_end_of_a_long_command),
+		TEST(a_profile_by_an_event_speaks_of_events),
+		TEST(of_each_event_shares_have_no_margin),
 		TEST(the_title_says_what_was_profiled),
 		TEST(every_view_is_a_table_of_shares),
 		TEST(the_system_is_shown_with_what_was_not_sampled),

@@ -8,7 +8,13 @@ import * as format from '../parts/format';
 import { listingCard } from './profile_listing';
 import { functionLabel, functionName, viewTable, viewWords, type By, type Row } from './profile_views';
 
-const MODES = { tick: 'by the tick', 'cpu-clock': 'by a timer', cycles: 'by the cycle counter' };
+const MODES = { tick: 'by the tick', 'cpu-clock': 'by a timer', cycles: 'by the cycle counter', event: 'by an event' };
+
+/** What the samples stand for, if that is events and not time; null: time. */
+function events(p: Profile, samples: number): string | null {
+  const { event, period } = p.settings;
+  return event === null || period === null ? null : `${format.count(samples * period)} ${event}`;
+}
 
 function figures(p: Profile): HTMLElement {
   const t = p.totals;
@@ -19,13 +25,14 @@ function figures(p: Profile): HTMLElement {
   const cut = ([[ends.broken, 'broke off'], [ends.elided, 'without their middle'], [ends.limit, 'too deep to follow'], [ends.no_room, 'found no room']] as const)
     .filter(([n], i) => !i || n).map(([n, words]) => `${format.count(n)} ${words}`).join(', ');
   return h('dl', { class: 'figures close' },
-    figure('samples', format.count(t.samples), t.cpu_ns === null ? null : `${format.ns(t.cpu_ns)} of CPU time`),
+    figure('samples', format.count(t.samples), t.cpu_ns === null ? events(p, t.samples) : `${format.ns(t.cpu_ns)} of CPU time`),
     figure('user', format.percent(t.samples ? t.user / t.samples : null), `${format.count(t.user)} samples`),
     figure('kernel', format.percent(t.samples ? t.kernel / t.samples : null), `${format.count(t.kernel)} samples`),
-    figure('idle', format.count(t.idle), taken ? `${format.percent(t.idle / taken)} of all looks` : null),
+    p.settings.mode === 'event' ? null : figure('idle', format.count(t.idle), taken ? `${format.percent(t.idle / taken)} of all looks` : null),
     t.others ? figure('of others', format.count(t.others), 'taken, not asked for') : null,
     figure('lost', format.count(t.lost), t.throttled || t.untold ? `held back ${format.count(t.throttled)} times, ${format.count(t.untold)} untold` : 'found no room'),
-    figure('rate', p.settings.hz === null ? format.DASH : `${format.figure(p.settings.hz)} Hz`, `${MODES[p.settings.mode] ?? p.settings.mode}, ${format.count(p.settings.cpus)} ${p.settings.cpus === 1 ? 'CPU' : 'CPUs'}`),
+    p.settings.mode === 'event' ? figure('a sample', p.settings.period === 1 ? 'for each' : `for ${format.count(p.settings.period ?? 0)}`, `${p.settings.event ?? 'events'}, ${format.count(p.settings.cpus)} ${p.settings.cpus === 1 ? 'CPU' : 'CPUs'}; not time`)
+      : figure('rate', p.settings.hz === null ? format.DASH : `${format.figure(p.settings.hz)} Hz`, `${MODES[p.settings.mode] ?? p.settings.mode}, ${format.count(p.settings.cpus)} ${p.settings.cpus === 1 ? 'CPU' : 'CPUs'}`),
     followed ? figure('whole stacks', format.percent(whole / followed), cut)
       : figure('stacks', 'none', 'run with -g to see callers'),
     figure('tare itself', format.percent(t.self_share), `${format.ns(t.self_ns)} of CPU time`),
@@ -96,7 +103,7 @@ function overTime(section: ProfileSection, p: Profile): HTMLElement | null {
     name: `${section.anchor}-slices`, title: 'Samples over time', height: 220,
     about: (hz === null ? 'Samples per second, by slice.' : 'How many CPUs were at what, by slice: samples over those that one busy CPU makes.')
       + (steps.length < s.at_ms.length ? ` The ${format.count(s.at_ms.length)} slices are put together into ${format.count(steps.length)} steps; the table has each.` : ''),
-    summary: `${format.count(s.at_ms.length)} slices over ${format.ns(p.elapsed_ns)}: ${format.count(p.totals.user)} samples in user space, ${format.count(p.totals.kernel)} in the kernel, ${format.count(p.totals.idle)} idle. `
+    summary: `${format.count(s.at_ms.length)} slices over ${format.ns(p.elapsed_ns)}: ${format.count(p.totals.user)} samples in user space, ${format.count(p.totals.kernel)} in the kernel${p.settings.mode === 'event' ? '' : `, ${format.count(p.totals.idle)} idle`}. `
       + `The busiest begins at ${format.ns(s.at_ms[top]! * 1e6)} with ${format.figure(busy[top])} ${unit} at work.`,
     option: (theme) => {
       const colour = { user: theme.series[2]!, kernel: theme.series[3]!, idle: theme.series[6]! };
@@ -134,13 +141,13 @@ function overTime(section: ProfileSection, p: Profile): HTMLElement | null {
 }
 
 /** One table of several, chosen by buttons. */
-function otherViews(section: ProfileSection, views: ProfileView[], stacks: boolean): HTMLElement | null {
+function otherViews(section: ProfileSection, views: ProfileView[], stacks: boolean, timed: boolean): HTMLElement | null {
   if (!views.length) return null;
   const place = h('div', { 'aria-live': 'off' });
   const heading = h('h3');
   const choose = (view: ProfileView) => {
     heading.textContent = viewWords(view.by);
-    place.replaceChildren(viewTable(view, { name: `${section.anchor}-${view.by}`, stacks }).element);
+    place.replaceChildren(viewTable(view, { name: `${section.anchor}-${view.by}`, stacks, timed }).element);
     buttons.forEach((b, i) => b.setAttribute('aria-pressed', String(views[i] === view)));
   };
   const buttons = views.map((view) => button(view.by, () => choose(view), `by ${view.by}`));
@@ -151,6 +158,7 @@ function otherViews(section: ProfileSection, views: ProfileView[], stacks: boole
 export function profileSection(_doc: Doc, section: ProfileSection): HTMLElement[] {
   const { profile: p, listings } = section;
   const stacks = p.settings.stacks !== 'none';
+  const timed = p.settings.mode !== 'event';
   const flame = flameCard({
     name: `${section.anchor}-flame`, title: 'Flame graph', tree: section.tree,
     about: stacks ? 'Each frame is a function, beside it what else its caller called; as wide as the share of samples with it in the stack.'
@@ -160,10 +168,10 @@ export function profileSection(_doc: Doc, section: ProfileSection): HTMLElement[
   const listingOf = (row: Row) => listings.find((l) => l.function.name === functionName(row) && l.function.object === row.object && (!row.address || l.function.address === row.address))
     ?? listings.find((l) => l.function.name === functionName(row) && l.function.object === row.object) ?? null;
   let chosen: Row | null = null;
-  const order: By[] = ['system', 'app', 'instance', 'thread', 'object', 'container', 'line', 'instruction'];
+  const order: By[] = [...(timed ? ['system' as const] : []), 'app', 'instance', 'thread', 'object', 'container', 'line', 'instruction'];
   const functions = p.views.find((view) => view.by === 'function');
   const made = functions && viewTable(functions, {
-    name: `${section.anchor}-function`, stacks,
+    name: `${section.anchor}-function`, stacks, timed,
     onRow: (row) => {
       chosen = chosen === row ? null : row;
       flame.search(chosen ? `=${functionName(chosen)}` : '');
@@ -184,6 +192,6 @@ export function profileSection(_doc: Doc, section: ProfileSection): HTMLElement[
     overTime(section, p), flame.element,
     made ? h('div', { class: 'card', id: `${section.anchor}-functions` }, h('h3', {}, 'Functions'), h('p', { class: 'muted hint' }, 'Choosing one marks it in the flame graph and opens its machine code.'), made.element, said) : null,
     listing?.element ?? null,
-    otherViews(section, order.flatMap((by) => p.views.filter((view) => view.by === by)), stacks),
+    otherViews(section, order.flatMap((by) => p.views.filter((view) => view.by === by)), stacks, timed),
   ].filter((element): element is HTMLElement => !!element);
 }

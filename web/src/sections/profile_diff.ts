@@ -27,7 +27,7 @@ function profileOf(doc: Doc, index: number): ProfileSection | null {
 
 function sideFigure(title: string, side: ProfileSide): HTMLElement {
   return figure(title, `${format.count(side.samples)} samples`,
-    `${side.cpu_per_s === null ? '' : `${format.figure(side.cpu_per_s)} CPUs busy, `}${format.ns(side.elapsed_ns)}${side.hz === null ? '' : ` at ${format.figure(side.hz)} Hz`}`);
+    `${side.cpu_per_s === null ? '' : `${format.figure(side.cpu_per_s)} CPUs busy, `}${format.ns(side.elapsed_ns)}${side.hz === null ? '' : ` at ${format.figure(side.hz)} Hz`}${side.event === null ? '' : `, by ${side.event}`}`);
 }
 
 function nameOf(row: ProfileChange): HTMLElement {

@@ -86,6 +86,7 @@ function base(path: string | null | undefined): HTMLElement | string {
 export interface ViewOptions {
   name: string; // of the file
   stacks: boolean;
+  timed: boolean; // samples stand for CPU time
   onRow?: (row: Row) => void;
   rowLabel?: (row: Row) => string;
   selected?: (row: Row) => boolean;
@@ -101,7 +102,7 @@ export function viewWords(by: By): string {
 
 export function viewTable(view: ProfileView, options: ViewOptions): TableHandle<Row> {
   return table<Row>({
-    name: options.name, caption: viewWords(view.by), rows: view.rows, page: 15, columns: columns(view.by, options.stacks),
+    name: options.name, caption: viewWords(view.by), rows: view.rows, page: 15, columns: columns(view.by, options.stacks).filter((c) => options.timed || c !== CPU),
     ...(view.by === 'system' ? {} : { sort: { column: 'samples', down: true } }),
     ...(options.onRow ? { onRow: options.onRow } : {}), ...(options.rowLabel ? { rowLabel: options.rowLabel } : {}),
     ...(options.selected ? { selected: options.selected } : {}),

@@ -35,7 +35,7 @@ function speedWords({ steady, kept }: TimeSection): string | null {
 }
 
 const DERIVED: Record<Exclude<MeanCounter['kind'], 'count'>, (name: string) => string> = {
-  per_cycle: () => 'instructions per cycle', ghz: () => 'clock, GHz', clock: () => 'cycles / ref-cycles', per_1000_instructions: (name) => `${name} per 1,000 instructions`,
+  per_cycle: () => 'instructions per cycle', ghz: () => 'clock, GHz', clock: () => 'cycles / ref-cycles', effective_clock: () => 'aperf / mperf', slots: (name) => `slots: ${name}`, per_1000_instructions: (name) => `${name} per 1,000 instructions`,
 };
 
 /** What the CPU counted, as a table; null: nothing. */
