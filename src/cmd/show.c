@@ -4,6 +4,7 @@
 #include "cmd/kinds.h"
 #include "cmd/query/query.h"
 #include "cmd/view.h"
+#include "report/time/several.h"
 #include "run/find.h"
 
 struct show_options {
@@ -74,14 +75,21 @@ static int show_details(const loaded_list *list, const struct show_options *o, s
 				failed = loaded_no_ledger(l, only, err);
 		}
 	} else if (o->counters) {
-		for (size_t i = 0; i < list->count && !failed; i++) {
+		size_t first = 0, counted = 0;
+		for (size_t i = 0; i < list->count; i++) {
 			if (i)
 				strbuf_putc(&out, '\n');
-			if (!time_counters(&views[i], views, &style, &out))
-				failed = error_set(err, EXIT_ENVIRONMENT,
-						   "nothing was counted in run %lld",
-						   (long long)list->items[i].run.id);
+			if (!time_counters(&views[i], &views[first], &style, &out)) {
+				strbuf_printf(&out, "%s: nothing was counted\n",
+					      run_title(views[i].run));
+				first += !counted;
+				continue;
+			}
+			counted++;
 		}
+		if (!counted)
+			failed = error_set(err, EXIT_ENVIRONMENT, "nothing was counted in run %lld",
+					   (long long)list->items[0].run.id);
 	} else if (o->processes) {
 		for (size_t i = 0; i < list->count; i++)
 			print_table(time_processes(&views[i]), &views[i], plot_processes, o->all);

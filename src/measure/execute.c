@@ -333,8 +333,8 @@ static void forget_unfollowed(struct execution *x)
 	uint64_t pt_ns = g <= GRADE_EXEC ? x->pt_ns[g] : 0;
 	uint64_t most_ns = pt_ns / 10 > EXEC_MOST_NS ? pt_ns / 10 : EXEC_MOST_NS;
 	array_each(n, &x->counters)
-		if (pt_ns > n->enabled_ns && (pt_ns - n->enabled_ns > most_ns ||
-					      n->enabled_ns < pt_ns / 4)) {
+		if (pt_ns > n->enabled_ns &&
+		    (pt_ns - n->enabled_ns > most_ns || n->enabled_ns < pt_ns / 4)) {
 			n->value = n->user = n->kernel = -1;
 			n->running_ns = 0;
 		}

@@ -194,7 +194,7 @@ export interface MeanCounter {
   user_only: boolean; // The kernel's part was not allowed to be counted.
   user: number | null; // Mean of the part in user mode; null: not counted apart.
   kernel: number | null; // Mean of the part in the kernel, likewise.
-  n: number; // Kept executions.
+  n: number; // Kept executions that have it.
   mean: number;
   stddev: number | null; // null: of one value.
   median: number;
@@ -202,6 +202,7 @@ export interface MeanCounter {
   max: number;
   ci_low: number | null; // 95 % interval of the mean.
   ci_high: number | null;
+  unknown: number; // Kept executions that lack it.
   outliers: number; // Kept ones beyond 1.5 times the distance between the quartiles.
 }
 

@@ -1,6 +1,7 @@
 #include "collect/counters/counters.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ struct counters {
 	counter_events events;
 	slot_list slots;
 	bool user_only; /* the kernel may not be counted by this process */
+	bool forbidden; /* nothing may: there are no events */
 };
 
 static int open_event(const struct counter_event *e, unsigned modes, pid_t pid, int group,
@@ -180,9 +182,11 @@ static int try_event(struct counters *c, struct counter_event *e, int leader)
 {
 	int fd = open_event(e, e->modes, 0, leader, false, false);
 	if (fd < 0 && (errno == EACCES || errno == EPERM) && e->apart && !e->by_kernel) {
+		int why = errno;
 		e->modes = COUNTER_USER;
 		fd = open_event(e, e->modes, 0, leader, false, false);
 		c->user_only |= fd >= 0;
+		errno = why;
 	}
 	return fd;
 }
@@ -216,13 +220,24 @@ static int try_events(struct counters *c, bool all, struct error *err)
 	return failed;
 }
 
+/* Whether the kernel has a driver for counters of the CPU, which may be of several kinds. */
+static bool is_there(void)
+{
+	glob_t found;
+	bool any = glob(COUNTER_SYSFS "/{cpu,cpu_core,armv[0-9]*}", GLOB_BRACE, NULL, &found) == 0;
+	globfree(&found);
+	return any;
+}
+
 bool counters_hardware(struct error *why)
 {
 	struct counter_event cycles = { .type = PERF_TYPE_HARDWARE,
 					.config = PERF_COUNT_HW_CPU_CYCLES };
 	int fd = open_event(&cycles, COUNTER_USER, 0, -1, false, false);
 	if (fd < 0) {
-		counter_event_refused(NULL, errno, why);
+		int reason = errno;
+		counter_event_refused(NULL, reason, why);
+		errno = reason;
 		return false;
 	}
 	close(fd);
@@ -232,8 +247,13 @@ bool counters_hardware(struct error *why)
 int counters_open(struct counters **out, const char *list, struct error *err)
 {
 	*out = NULL;
-	if (!list && !counters_hardware(NULL))
+	if (!list && !counters_hardware(NULL)) {
+		if ((errno == EACCES || errno == EPERM) && is_there()) {
+			*out = xcalloc(1, sizeof **out);
+			(*out)->forbidden = true;
+		}
 		return 0;
+	}
 	struct counters *c = xcalloc(1, sizeof *c);
 	bool speed = counter_event_described(COUNTER_SYSFS, "msr", "aperf") &&
 		     counter_event_described(COUNTER_SYSFS, "msr", "mperf");
@@ -276,6 +296,8 @@ const char *counters_not_seen(const struct counters *c)
 	return c && c->user_only
 		       ? "Counters are of user mode only: kernel.perf_event_paranoid keeps the "
 			 "kernel's from this user."
+	       : c && c->forbidden
+		       ? "The CPU's counters: kernel.perf_event_paranoid keeps them from this user."
 		       : NULL;
 }
 
@@ -284,11 +306,13 @@ void counters_begin(struct counters *c, pid_t pid)
 	open_slots(c, &c->slots, pid, true);
 }
 
-/* Adds what one slot counted. */
-static void add_count(const struct slot *s, uint32_t times, struct counter *to)
+/* Adds what one slot counted. A group whose leader lost its counter has stopped. */
+static void add_count(const struct counters *c, const struct slot *s, uint32_t times,
+		      struct counter *to)
 {
-	uint64_t figures[3] = { 0 };
-	read_event(s->fd, figures);
+	uint64_t figures[3] = { 0 }, first[3];
+	if (s->leader < 0 || read_event(c->slots.items[s->leader].fd, first))
+		read_event(s->fd, figures);
 	figures[0] *= times;
 	int64_t value = counter_scaled(figures[0], figures[1], figures[2]);
 	if (s->modes & COUNTER_USER && s->modes != COUNTER_BOTH)
@@ -310,7 +334,7 @@ void counters_end(struct counters *c, counter_list *into)
 		memcpy(counted.name, c->events.items[i].name, sizeof counted.name);
 		array_each(s, &c->slots)
 			if (s->event == i)
-				add_count(s, c->events.items[i].times, &counted);
+				add_count(c, s, c->events.items[i].times, &counted);
 		array_push(into, counted);
 	}
 	close_slots(&c->slots);

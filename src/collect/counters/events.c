@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/strbuf.h"
 
 /* Newer than the headers of Debian 12's C library on some machines. */
 #define SW_CGROUP_SWITCHES 11
@@ -45,12 +46,16 @@ static const struct known {
 	{ "cgroup-switches", NULL, PERF_TYPE_SOFTWARE, SW_CGROUP_SWITCHES, true },
 };
 
+/* Writes its first name into e where it was called by the other one. */
 static bool find_known(const char *name, struct counter_event *e)
 {
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
 		const struct known *k = &known[i];
 		if (strcmp(k->name, name) != 0 && (!k->also || strcmp(k->also, name) != 0))
 			continue;
+		const char *modes = e->name + strlen(name);
+		FREED char *whole = xprintf("%s%s", k->name, modes);
+		snprintf(e->name, sizeof e->name, "%s", whole);
 		e->type = k->type;
 		e->config = k->config;
 		e->by_kernel = k->by_kernel;
@@ -273,8 +278,6 @@ static int add_event(const char *word, const char *sysfs, counter_events *out, s
 		return error_set(err, EXIT_USAGE, "'%.70s...' is too long for an event", word);
 	snprintf(e.name, sizeof e.name, "%s", word);
 	snprintf(name, sizeof name, "%s", word);
-	if (is_there(out, word))
-		return error_set(err, EXIT_USAGE, "the event '%s' is named twice", word);
 	if (!take_modes(name, &e)) {
 		error_set(err, EXIT_USAGE, "'%s' has a modifier that is neither u nor k", word);
 		return error_hint(err, "cycles:u counts in user mode, cycles:k in the kernel");
@@ -287,6 +290,11 @@ static int add_event(const char *word, const char *sysfs, counter_events *out, s
 		return error_hint(err, "for instance: cycles,instructions,branch-misses, "
 				       "page-faults, rc4 or cpu/event=0x3c/");
 	}
+	if (is_there(out, e.name))
+		return error_set(err, EXIT_USAGE, "the event '%s' is named twice", e.name);
+	if (e.by_kernel && !(e.modes & COUNTER_KERNEL))
+		return error_set(err, EXIT_USAGE, "'%s' counts nothing: it happens in the kernel",
+				 word);
 	array_push(out, e);
 	return 0;
 }

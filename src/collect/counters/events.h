@@ -13,7 +13,7 @@ enum counter_mode {
 
 /* An event as perf_event_open() wants it. */
 struct counter_event {
-	char name[COUNTER_NAME]; /* as it was written */
+	char name[COUNTER_NAME]; /* as it was written, or its first name */
 	uint32_t type;
 	uint64_t config, config1, config2;
 	unsigned modes; /* of enum counter_mode */

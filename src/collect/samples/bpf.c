@@ -531,8 +531,7 @@ static void events_again(struct sampler *s)
 	s->changes = sideband_changes(s->sideband);
 	if (cpus_online(&online, NULL))
 		return;
-	if (sample_events_open(&events, s->mode, (uint32_t)s->hz, online.items, online.count,
-			       NULL)) {
+	if (sample_events_open(&events, &s->what, online.items, online.count, NULL)) {
 		array_release(&online);
 		return; /* another is on its way: this is called again */
 	}

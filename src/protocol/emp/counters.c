@@ -79,6 +79,23 @@ static double slots_share(const struct execution *x, const char *name)
 	return shares[which];
 }
 
+/* Instructions of the modes in which the event was counted. */
+static double instructions_beside(const struct execution *x, const char *name)
+{
+	const char *modes = strrchr(name, ':');
+	if (!modes)
+		return count_of(x, "instructions");
+	if (strcmp(modes, ":u") == 0) {
+		int64_t user = counter_in_user_mode(&x->counters, "instructions");
+		return user < 0 ? NAN : (double)user;
+	}
+	const struct counter *both = counter_find(&x->counters, "instructions");
+	return both && strcmp(modes, ":k") == 0 && both->kernel >= 0
+		       ? (double)both->kernel
+		       : count_of(x,
+				  strcmp(modes, ":k") == 0 ? "instructions:k" : "instructions:uk");
+}
+
 double emp_counter_value(const struct execution *x, enum emp_counter_kind kind, const char *name)
 {
 	double instructions = count_of(x, "instructions"), cycles = count_of(x, "cycles");
@@ -96,7 +113,7 @@ double emp_counter_value(const struct execution *x, enum emp_counter_kind kind, 
 	case EMP_SLOTS:
 		return slots_share(x, name);
 	case EMP_PER_1000:
-		return divided(instructions, 1000 * count_of(x, name));
+		return divided(instructions_beside(x, name), 1000 * count_of(x, name));
 	default:
 		return count_of(x, name);
 	}
@@ -108,8 +125,10 @@ static int by_size(const void *a, const void *b)
 	return ORDER(x, y);
 }
 
-static size_t count_outliers(const double *values, size_t n)
+size_t emp_outliers(const double *values, size_t n)
 {
+	if (!n)
+		return 0;
 	FREED double *sorted = xmalloc((n + 1) * sizeof *sorted);
 	size_t outliers = 0;
 	memcpy(sorted, values, n * sizeof *sorted);
@@ -120,7 +139,20 @@ static size_t count_outliers(const double *values, size_t n)
 	return outliers;
 }
 
-/* Adds it if every kept execution has it. */
+/* The other events that a derived figure is made of. */
+static bool is_scaled(const struct execution *x, enum emp_counter_kind kind, const char *name)
+{
+	static const char *const others[EMP_COUNTER_KINDS] = { [EMP_PER_CYCLE] = "cycles",
+							       [EMP_CLOCK] = "ref-cycles",
+							       [EMP_EFFECTIVE] = "msr/mperf/",
+							       [EMP_PER_1000] = "instructions" };
+	const struct counter *c = counter_find(&x->counters, kind == EMP_SLOTS ? "slots" : name);
+	const struct counter *other = others[kind] ? counter_find(&x->counters, others[kind])
+						   : NULL;
+	return (c && counter_is_scaled(c)) || (other && counter_is_scaled(other));
+}
+
+/* Adds it if a kept execution has it. */
 static void add(const struct execution *executions, const struct emp_result *r,
 		enum emp_counter_kind kind, const char *name, emp_counter_list *out)
 {
@@ -131,12 +163,14 @@ static void add(const struct execution *executions, const struct emp_result *r,
 		if (r->verdicts[i].rule != EMP_KEPT)
 			continue;
 		const struct execution *x = &executions[i];
-		const struct counter *c =
-			counter_find(&x->counters, kind == EMP_SLOTS ? "slots" : name);
+		const struct counter *c = counter_find(&x->counters, name);
 		values[n] = emp_counter_value(x, kind, name);
-		if (isnan(values[n++]))
-			return;
-		e.scaled |= c && counter_is_scaled(c);
+		if (isnan(values[n])) {
+			e.unknown++;
+			continue;
+		}
+		n++;
+		e.scaled |= is_scaled(x, kind, name);
 		e.user_only |= c && c->user >= 0 && c->kernel < 0;
 		e.user += c && c->user >= 0 ? (double)c->user : NAN;
 		e.kernel += c && c->kernel >= 0 ? (double)c->kernel : NAN;
@@ -146,7 +180,7 @@ static void add(const struct execution *executions, const struct emp_result *r,
 	bool apart = kind == EMP_COUNTED;
 	e.user = apart ? e.user / (double)n : NAN;
 	e.kernel = apart ? e.kernel / (double)n : NAN;
-	e.outliers = count_outliers(values, n);
+	e.outliers = emp_outliers(values, n);
 	summarise(values, n, &e.kept);
 	array_push(out, e);
 }
@@ -161,9 +195,9 @@ void emp_counters(const struct execution *executions, const struct emp_result *r
 {
 	const struct execution *first = NULL;
 	for (size_t i = 0; i < r->count && !first; i++)
-		if (r->verdicts[i].rule == EMP_KEPT)
+		if (r->verdicts[i].rule == EMP_KEPT && executions[i].counters.count)
 			first = &executions[i];
-	if (!first || !first->counters.count)
+	if (!first)
 		return;
 	array_each(c, &first->counters)
 		add(executions, r, EMP_COUNTED, c->name, out);
@@ -193,29 +227,43 @@ const struct emp_counter *emp_counter_find(const emp_counter_list *list, enum em
 #define MATTERS 0.01
 #define MOST 0.5
 
-/* Of the stalls and misses, the one with the largest growth by share; NULL: none grew by more than
- * the cycles did. */
-static const char *grown_most(const struct execution *x, const struct execution *base, double least,
-			      double *growth)
-{
-	const char *most = NULL;
-	*growth = least;
-	array_each(c, &x->counters) {
-		double now = count_of(x, c->name), then = count_of(base, c->name);
-		if ((!is_missing(c->name) && strncmp(c->name, "stalled-", 8) != 0) || !(then > 0) ||
-		    !(now / then > *growth))
-			continue;
-		*growth = now / then;
-		most = c->name;
-	}
-	return most;
-}
-
 /* "12 % more" */
 static void put_change(double ratio, struct strbuf *out)
 {
 	strbuf_printf(out, "%.*f %% %s", fabs(ratio - 1) < 0.1 ? 1 : 0, 100 * fabs(ratio - 1),
 		      ratio >= 1 ? "more" : "fewer");
+}
+
+/* A stall counts for something if it is this part of the cycles that are more, and a miss, which
+ * costs up to some hundred cycles, if there are this many to a cycle. */
+#define STALLS_LEAST 0.1
+#define MISSES_LEAST 0.001
+
+/* Puts the stall, or the miss, that grew most, if it grew by more than the cycles did. */
+static bool put_grown(const struct execution *x, const struct execution *base, bool misses,
+		      const char *before, struct strbuf *out)
+{
+	double cycles = count_of(x, "cycles"), usual = count_of(base, "cycles");
+	double most = (misses ? MISSES_LEAST : STALLS_LEAST) * (cycles - usual), was = 0;
+	const char *what = NULL;
+	array_each(c, &x->counters) {
+		double now = count_of(x, c->name), then = count_of(base, c->name);
+		if ((misses ? !is_missing(c->name) : strncmp(c->name, "stalled-", 8) != 0) ||
+		    !(now - then > most) || !(now * usual > then * cycles))
+			continue;
+		most = now - then;
+		was = then;
+		what = c->name;
+	}
+	if (!what)
+		return false;
+	strbuf_puts(out, before);
+	if (was > 0)
+		put_change(1 + most / was, out);
+	else
+		strbuf_printf(out, "%.0f more", most);
+	strbuf_printf(out, " %s", what);
+	return true;
 }
 
 void emp_counters_explain(const struct execution *x, const struct execution *base,
@@ -225,7 +273,7 @@ void emp_counters_explain(const struct execution *x, const struct execution *bas
 	double instructions = count_of(x, "instructions") / count_of(base, "instructions");
 	double cycles = count_of(x, "cycles") / count_of(base, "cycles");
 	double ghz = emp_counter_value(x, EMP_GHZ, "cycles");
-	double usual = emp_counter_value(base, EMP_GHZ, "cycles"), growth;
+	double usual = emp_counter_value(base, EMP_GHZ, "cycles");
 	if (!(fabs(time) >= log1p(MATTERS)) || !(instructions > 0) || !(cycles > 0))
 		return;
 	/* ln time = ln instructions + ln cycles per instruction + ln time per cycle */
@@ -236,16 +284,13 @@ void emp_counters_explain(const struct execution *x, const struct execution *bas
 		strbuf_puts(out, " instructions: it did ");
 		strbuf_puts(out, instructions > 1 ? "more" : "less");
 	} else if (stalls >= MOST) {
-		strbuf_puts(out, "the same instructions took ");
+		strbuf_puts(out, "each instruction took ");
 		put_change(cycles / instructions, out);
 		strbuf_puts(out, " cycles");
-		const char *what = time > 0 ? grown_most(x, base, cycles, &growth) : NULL;
-		if (what) {
-			strbuf_puts(out, ": it stalled, with ");
-			put_change(growth, out);
-			strbuf_printf(out, " %s", what);
-		} else if (time > 0) {
+		if (time > 0) {
 			strbuf_puts(out, ": it stalled");
+			bool stalls_too = put_grown(x, base, false, ", with ", out);
+			put_grown(x, base, true, stalls_too ? " and " : ", with ", out);
 		}
 	} else if (1 - work - stalls >= MOST && ghz > 0 && usual > 0) {
 		strbuf_printf(out,

@@ -25,18 +25,22 @@ struct emp_counter {
 	const char *name;    /* of the event, borrowed from the executions; or of emp_slots */
 	bool scaled;	     /* the CPU had too few counters for all of them at once */
 	bool user_only;	     /* nothing of the kernel is in it */
+	size_t unknown;	     /* of the kept ones, those that lack it */
 	size_t outliers;     /* of the kept ones, those more than 1.5 quartiles' distances off */
 	double user, kernel; /* their means; NaN: not counted apart, or derived */
 	struct summary kept;
 };
 typedef ARRAY(struct emp_counter) emp_counter_list;
 
-/* Those that every kept execution has, in the order in which they were asked for, then what is
+/* Those that a kept execution has, in the order in which they were asked for, then what is
  * derived. */
 void emp_counters(const struct execution *executions, const struct emp_result *r,
 		  emp_counter_list *out);
 const struct emp_counter *emp_counter_find(const emp_counter_list *list, enum emp_counter_kind kind,
 					   const char *name);
+
+/* How many of them are more than 1.5 quartiles' distances off. */
+size_t emp_outliers(const double *values, size_t n);
 
 /* A figure of one execution; NaN: it is not known. name: of the event, for those kinds that have
  * one. */

@@ -66,6 +66,7 @@ void put_counters(const struct run_view *view, const struct style *style, struct
 	const struct emp_counter *ipc = emp_counter_find(&list, EMP_PER_CYCLE, "instructions");
 	const struct emp_counter *ghz = emp_counter_find(&list, EMP_GHZ, "cycles");
 	bool scaled = false, misses = false;
+	size_t unknown = 0;
 	if (instructions) {
 		format_amount(instructions->kept.mean, words);
 		strbuf_printf(&text, "%s instructions", words);
@@ -78,6 +79,8 @@ void put_counters(const struct run_view *view, const struct style *style, struct
 	}
 	array_each(c, &list) {
 		scaled |= c->scaled;
+		if (c->kind == EMP_COUNTED && c->unknown > unknown)
+			unknown = c->unknown;
 		if (c->kind != EMP_PER_1000)
 			continue;
 		format_of(c)(c->kept.mean, words);
@@ -100,13 +103,18 @@ void put_counters(const struct run_view *view, const struct style *style, struct
 	}
 	if (scaled)
 		strbuf_puts(&text, "; too few counters for all at once: some are scaled up");
+	if (unknown)
+		strbuf_printf(&text, "; not all are known in %zu of %zu executions", unknown,
+			      view->result->kept[EMP_ET].n);
 	put_labelled_text(out, style, "  Counters", NULL, &text);
 	array_release(&list);
 }
 
 /* ---- poop's table ---- */
 
-static void add_delta(struct table *t, const struct summary *first, const struct summary *s)
+/* cost: less of it is better. */
+static void add_delta(struct table *t, const struct summary *first, const struct summary *s,
+		      bool cost)
 {
 	struct emp_comparison c;
 	char cell[WORDS];
@@ -121,18 +129,18 @@ static void add_delta(struct table *t, const struct summary *first, const struct
 	}
 	double percent = 100 * (c.ratio - 1), reach = 50 * (c.ratio_high - c.ratio_low);
 	int decimals = reach < 0.1 && fabs(percent) < 10 ? 2 : 1;
-	if (isfinite(reach))
+	if (reach <= 100 * c.ratio)
 		snprintf(cell, sizeof cell, "%+.*f %% ± %.*f %%", decimals, percent, decimals,
 			 reach);
 	else
 		snprintf(cell, sizeof cell, "%+.*f %%", decimals, percent);
 	table_add_shown(t, c.ratio - 1, cell);
-	if (c.significant)
+	if (c.significant && cost)
 		table_paint(t, percent < 0 ? GREEN : YELLOW);
 }
 
 static void add_row(struct table *t, const char *name, format_fn format, const struct summary *s,
-		    size_t outliers, const struct summary *first)
+		    size_t outliers, const struct summary *first, bool cost)
 {
 	char mean[WORDS], sigma[WORDS], low[WORDS], high[WORDS], cell[3 * WORDS];
 	format(s->mean, mean);
@@ -147,7 +155,7 @@ static void add_row(struct table *t, const char *name, format_fn format, const s
 	snprintf(cell, sizeof cell, "%zu (%.0f %%)", outliers,
 		 s->n ? 100 * (double)outliers / (double)s->n : 0);
 	table_add_text(t, cell);
-	add_delta(t, first, s);
+	add_delta(t, first, s, cost);
 }
 
 bool time_counters(const struct run_view *view, const struct run_view *first,
@@ -163,26 +171,38 @@ bool time_counters(const struct run_view *view, const struct run_view *first,
 	emp_counter_list list = { 0 }, base = { 0 };
 	const struct emp_result *r = view->result;
 	emp_counters(view->executions, r, &list);
-	if (first != view)
-		emp_counters(first->executions, first->result, &base);
 	if (!list.count)
 		return false;
+	if (first != view)
+		emp_counters(first->executions, first->result, &base);
 	struct table *t = table_new(columns, sizeof columns / sizeof *columns);
 	const enum emp_measure times[] = { EMP_ET, r->headline };
-	for (size_t i = 0; i < 1 + (size_t)(r->headline != EMP_ET); i++)
-		if (r->present[times[i]] && r->kept[times[i]].n)
-			add_row(t, measure_title(times[i]), format_time_of, &r->kept[times[i]],
-				r->dropped[EMP_OUTSIDE],
-				first == view || !first->result->kept[times[i]].n
-					? NULL
-					: &first->result->kept[times[i]]);
+	for (size_t i = 0; i < 1 + (size_t)(r->headline != EMP_ET); i++) {
+		if (!r->present[times[i]] || !r->kept[times[i]].n)
+			continue;
+		size_t n;
+		FREED double *values = emp_values(view->run, view->executions, r, times[i], &n);
+		add_row(t, measure_title(times[i]), format_time_of, &r->kept[times[i]],
+			emp_outliers(values, n),
+			first == view || !first->result->kept[times[i]].n
+				? NULL
+				: &first->result->kept[times[i]],
+			true);
+	}
 	array_each(c, &list) {
 		char title[WORDS];
 		const struct emp_counter *of = emp_counter_find(&base, c->kind, c->name);
 		title_of(c, title);
+		if (c->unknown)
+			snprintf(title + strlen(title), WORDS - strlen(title), " (%zu of %zu)",
+				 c->kept.n, c->kept.n + c->unknown);
 		if (c->scaled)
 			snprintf(title + strlen(title), WORDS - strlen(title), " *");
-		add_row(t, title, format_of(c), &c->kept, c->outliers, of ? &of->kept : NULL);
+		/* of one mode here and of both there: not the same */
+		if (of && of->user_only != c->user_only)
+			of = NULL;
+		add_row(t, title, format_of(c), &c->kept, c->outliers, of ? &of->kept : NULL,
+			c->kind == EMP_COUNTED || c->kind == EMP_PER_1000);
 	}
 	strbuf_printf(out, "%s (%zu executions)\n", run_title(view->run), r->kept[EMP_ET].n);
 	table_put(t, style, out);
@@ -229,4 +249,24 @@ void counter_names_of(const struct run_view *views, size_t count, counter_names 
 				if (k == out->count)
 					array_push(out, c->name);
 			}
+}
+
+static bool is_apart(const struct run_view *views, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < views[i].count; j++) {
+			const struct counter *c =
+				counter_find(&views[i].executions[j].counters, name);
+			if (c && c->user >= 0)
+				return true;
+		}
+	return false;
+}
+
+void counter_names_apart(const struct run_view *views, size_t count, const counter_names *names,
+			 counter_names *out)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (is_apart(views, count, names->items[i]))
+			array_push(out, names->items[i]);
 }

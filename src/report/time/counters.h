@@ -18,5 +18,8 @@ void execution_counters_json(const struct execution *x, json_t *execution);
  * first. Names are borrowed. */
 typedef ARRAY(const char *) counter_names;
 void counter_names_of(const struct run_view *views, size_t count, counter_names *out);
+/* Of these, those that were counted in user mode apart somewhere. */
+void counter_names_apart(const struct run_view *views, size_t count, const counter_names *names,
+			 counter_names *out);
 
 #endif

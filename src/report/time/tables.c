@@ -281,6 +281,10 @@ struct table *time_executions(const struct run_view *views, size_t count)
 	counter_names_of(views, count, &names);
 	for (size_t i = 0; i < names.count; i++)
 		columns_add(&c, COLUMN_COUNT, "counter_", names.items[i]);
+	FREED counter_names apart = { 0 };
+	counter_names_apart(views, count, &names, &apart);
+	for (size_t i = 0; i < apart.count; i++)
+		columns_add(&c, COLUMN_COUNT, "counter_user_", apart.items[i]);
 	struct table *t = table_of(&c);
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < views[i].count; j++) {
@@ -302,6 +306,13 @@ struct table *time_executions(const struct run_view *views, size_t count)
 					counter_find(&x->counters, names.items[k]);
 				if (n)
 					table_add_count(t, n->value);
+				else
+					table_add_absent(t);
+			}
+			for (size_t k = 0; k < apart.count; k++) {
+				int64_t n = counter_in_user_mode(&x->counters, apart.items[k]);
+				if (n >= 0)
+					table_add_count(t, n);
 				else
 					table_add_absent(t);
 			}

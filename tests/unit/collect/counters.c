@@ -94,19 +94,22 @@ static void refuse(const char *list, const char *what)
 static void perfs_names_are_known_with_their_modes(void **unused)
 {
 	(void)unused;
-	counter_events e = parse("cycles,cpu-cycles:u,branches:k,faults,context-switches:uk");
-	assert_int_equal(e.count, 5);
+	counter_events e = parse("cycles,cpu-cycles:u,branches:k,faults,context-switches:uk,cs:k");
+	assert_int_equal(e.count, 6);
 	assert_int_equal(e.items[0].config, PERF_COUNT_HW_CPU_CYCLES);
 	assert_int_equal(e.items[0].modes, COUNTER_BOTH);
 	assert_true(e.items[0].apart);
 	assert_int_equal(e.items[1].modes, COUNTER_USER);
-	assert_string_equal(e.items[1].name, "cpu-cycles:u");
+	assert_string_equal(e.items[1].name, "cycles:u"); /* its first name */
 	assert_false(e.items[1].apart);
 	assert_int_equal(e.items[2].config, PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
 	assert_int_equal(e.items[2].modes, COUNTER_KERNEL);
 	assert_true(counter_event_is_software(&e.items[3]));
 	assert_true(e.items[4].by_kernel);
+	assert_string_equal(e.items[5].name, "context-switches:k");
 	array_release(&e);
+	refuse("faults,page-faults", "named twice");
+	refuse("cs:u", "happens in the kernel");
 }
 
 static void caches_are_made_of_three_parts(void **unused)

@@ -113,7 +113,7 @@ static void user_mode_alone_says_nothing_about_the_clock(void **unused)
 	execution_release(&x);
 }
 
-static void means_are_of_what_every_kept_execution_has(void **unused)
+static void means_are_of_those_that_have_it_and_tell_how_many_lack_it(void **unused)
 {
 	(void)unused;
 	struct execution x[4];
@@ -137,12 +137,29 @@ static void means_are_of_what_every_kept_execution_has(void **unused)
 	assert_float_equal(instructions->user, 720 * M, 1);
 	assert_false(instructions->scaled);
 	assert_true(emp_counter_find(&list, EMP_COUNTED, "cycles")->scaled);
-	assert_non_null(emp_counter_find(&list, EMP_PER_CYCLE, "instructions"));
-	assert_null(emp_counter_find(&list, EMP_COUNTED, "cache-misses"));
+	assert_int_equal(instructions->unknown, 0);
+	/* made of what was scaled */
+	assert_true(emp_counter_find(&list, EMP_PER_CYCLE, "instructions")->scaled);
+	const struct emp_counter *misses = emp_counter_find(&list, EMP_COUNTED, "cache-misses");
+	assert_int_equal(misses->kept.n, 2);
+	assert_int_equal(misses->unknown, 1);
 	array_release(&list);
 	emp_result_release(&r);
 	for (size_t i = 0; i < 4; i++)
 		execution_release(&x[i]);
+}
+
+static void misses_are_beside_instructions_of_the_same_mode(void **unused)
+{
+	(void)unused;
+	struct execution x = execution_unknown();
+	count(&x, "instructions", 80 * M, 20 * M);
+	count(&x, "branch-misses:u", 80000, 0);
+	count(&x, "branch-misses:k", 80000, 0);
+	assert_float_equal(emp_counter_value(&x, EMP_PER_1000, "branch-misses:u"), 1, 1e-9);
+	assert_float_equal(emp_counter_value(&x, EMP_PER_1000, "branch-misses:k"), 4, 1e-9);
+	assert_true(isnan(emp_counter_value(&x, EMP_PER_1000, "branch-misses:uk")));
+	execution_release(&x);
 }
 
 static void runs_are_compared_by_instructions_if_asked(void **unused)
@@ -213,11 +230,21 @@ static void more_cycles_for_the_same_are_stalls_with_their_kind(void **unused)
 	count(&x, "cache-misses", 10 * M, 0);
 	count(&x, "branch-misses", M, 0);
 	assert_explained(&x, &base,
-			 "the same instructions took 30 % more cycles: it stalled, with 400 % more "
-			 "cache-misses");
+			 "each instruction took 30 % more cycles: it stalled, with 180 % more "
+			 "stalled-cycles-backend and 400 % more cache-misses");
 	base = execution(1, 1, 100);
 	x = execution(1, 1.3, 130);
-	assert_explained(&x, &base, "the same instructions took 30 % more cycles: it stalled");
+	assert_explained(&x, &base, "each instruction took 30 % more cycles: it stalled");
+	/* a few misses more are no reason, whatever their share; what was 0 before may be one */
+	base = execution(1, 1, 100);
+	x = execution(1, 1.3, 130);
+	count(&base, "dTLB-load-misses", 5, 0);
+	count(&x, "dTLB-load-misses", 20, 0);
+	count(&base, "stalled-cycles-frontend", 0, 0);
+	count(&x, "stalled-cycles-frontend", 40 * M, 0);
+	assert_explained(&x, &base,
+			 "each instruction took 30 % more cycles: it stalled, with 40000000 more "
+			 "stalled-cycles-frontend");
 }
 
 static void the_same_cycles_in_more_time_are_the_clock(void **unused)
@@ -247,7 +274,8 @@ int main(void)
 		cmocka_unit_test(arms_slots_are_stalled_retired_or_wasted),
 		cmocka_unit_test(the_effective_clock_is_aperf_over_mperf),
 		cmocka_unit_test(user_mode_alone_says_nothing_about_the_clock),
-		cmocka_unit_test(means_are_of_what_every_kept_execution_has),
+		cmocka_unit_test(means_are_of_those_that_have_it_and_tell_how_many_lack_it),
+		cmocka_unit_test(misses_are_beside_instructions_of_the_same_mode),
 		cmocka_unit_test(runs_are_compared_by_instructions_if_asked),
 		cmocka_unit_test(more_instructions_are_more_work),
 		cmocka_unit_test(more_cycles_for_the_same_are_stalls_with_their_kind),
