@@ -36,7 +36,9 @@ _Static_assert(NOISE_SOURCES_MAX + NOISE_CLASSES <= NOISE_OWNER_LIMIT, "room for
 _Static_assert(NOISE_COMBINATIONS_MAX + 1 <= NOISE_OWNER_LIMIT, "room for a combination");
 _Static_assert(NOISE_BUCKETS <= NOISE_BUCKET_LIMIT, "room for a bucket");
 _Static_assert(NOISE_PARTS_MAX <= NOISE_CPU_LIMIT, "room for a part");
-_Static_assert(NOISE_UNEXPLAINED == 10 && NOISE_HOST == 9 && NOISE_THROTTLED == 6, "");
+_Static_assert(NOISE_SMI == 11 && NOISE_UNEXPLAINED == 10 && NOISE_HOST == 9 &&
+		       NOISE_THROTTLED == 6,
+	       "");
 
 /* ---- writing ---- */
 

@@ -102,6 +102,17 @@ static bool take_of_cpu(struct noise_cpu *c, enum noise_table t, const union row
 	}
 }
 
+/* An older lab that is only read has no column for SMIs: no time went to them. */
+static void without_smis(enum noise_table t, union row *row)
+{
+	uint64_t *class_ns = t == NOISE_CPU	  ? row->cpu.total.class_ns
+			     : t == NOISE_BUCKET  ? row->bucket.detours.class_ns
+			     : t == NOISE_LONGEST ? row->longest.class_ns
+						  : NULL;
+	if (class_ns && class_ns[NOISE_SMI] == ABSENT_NS)
+		class_ns[NOISE_SMI] = 0;
+}
+
 /* The same for any row. keys: the column of its first key, which is the run or an id. */
 static bool take(struct reader *r, enum noise_table t, union row *row, sqlite3_stmt *stmt, int keys)
 {
@@ -110,6 +121,7 @@ static bool take(struct reader *r, enum noise_table t, union row *row, sqlite3_s
 	uint64_t in_id = id >> NOISE_CPU_SHIFT & (NOISE_CPU_LIMIT - 1);
 	uint64_t first = (uint64_t)sqlite3_column_int64(stmt, keys + 1);
 	uint64_t cpu = t == NOISE_LENGTH ? in_id : first;
+	without_smis(t, row);
 	switch (t) {
 	case NOISE_CPU:
 		if (first != n->cpus.count || first >= NOISE_CPU_LIMIT)
@@ -149,17 +161,18 @@ static int read_table(struct reader *r, enum noise_table t, int64_t run)
 	sqlite3_stmt *stmt = NULL;
 	int result;
 	if (strcmp(spec->more, "id") == 0)
-		result = lab_select(
-			r->lab, &stmt, spec->fields, ARGS(NUM(run)), r->err,
+		result = lab_select_there(
+			r->lab, &stmt, spec->name, spec->fields, ARGS(NUM(run)), r->err,
 			", id FROM %s WHERE id BETWEEN ?1 << %d AND (?1 << %d) + %" PRId64
 			" ORDER BY id",
 			spec->name, NOISE_RUN_SHIFT, NOISE_RUN_SHIFT,
 			(INT64_C(1) << NOISE_RUN_SHIFT) - 1);
 	else
-		result = lab_select(r->lab, &stmt, spec->fields, ARGS(NUM(run)), r->err,
-				    ", %s FROM %s WHERE run = ?1 ORDER BY run%s%s", spec->more,
-				    spec->name, strstr(spec->more, "cpu") ? ", cpu" : "",
-				    strstr(spec->more, "position") ? ", position" : "");
+		result = lab_select_there(r->lab, &stmt, spec->name, spec->fields, ARGS(NUM(run)),
+					  r->err, ", %s FROM %s WHERE run = ?1 ORDER BY run%s%s",
+					  spec->more, spec->name,
+					  strstr(spec->more, "cpu") ? ", cpu" : "",
+					  strstr(spec->more, "position") ? ", position" : "");
 	while (lab_row(r->lab, stmt, "read", &result, r->err)) {
 		union row row;
 		int at = 0;

@@ -216,7 +216,8 @@ extern const struct lab_growing lab_growing[LAB_GROWING];
 /* The oldest version that can be read as it is. */
 #define LAB_READABLE_FROM 7
 /* For a reader of an older lab, which must not change it: gives the connection the tables that
- * later versions added, empty, and their views, as temporary ones. */
+ * later versions added, empty, and their views, as temporary ones. A view that the lab has already
+ * stays as it is: a later one may need columns that the lab's tables lack. */
 int lab_stand_in(sqlite3 *db, int version);
 /* Adds the columns of the catalogue that a table or view lacks. */
 int lab_grow(sqlite3 *db);
@@ -225,6 +226,10 @@ bool lab_lacks_columns(sqlite3 *db);
 int lab_select_growing(struct lab *lab, sqlite3_stmt **out, int growing, const struct arg *args,
 		       struct error *err, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
+/* The same for any table. */
+int lab_select_there(struct lab *lab, sqlite3_stmt **out, const char *table,
+		     const struct field *fields, const struct arg *args, struct error *err,
+		     const char *format, ...) __attribute__((format(printf, 7, 8)));
 
 /* A table whose rows are structs by their fields, followed by more columns. */
 struct lab_table {

@@ -22,6 +22,7 @@ void detours_place(const struct detour_note *notes, size_t count, double ticks_p
 				d.steal_ns = n->steal_ns - stolen;
 			stolen = n->steal_ns;
 		}
+		d.smis = n->smis;
 		ended_ns = d.end_ns;
 		array_push(into, d);
 	}

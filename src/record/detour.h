@@ -24,12 +24,14 @@ struct detour_note {
 	uint64_t steal_ns;	/* the CPU's steal clock then; ABSENT_NS: not read (too short, or no
 				   BPF). Its increase since the last reading belongs to this detour. */
 	uint64_t resumed; /* when the loop continued; it did not watch between `after` and this */
+	uint64_t smis;	  /* counted since the loop last read the count; 0 if it was not read */
 };
 
 /* CLOCK_MONOTONIC. The loop was away from begin_ns to end_ns. */
 struct detour {
 	uint64_t begin_ns, end_ns;
 	uint64_t steal_ns; /* taken by the hypervisor in it; 0: none or unknown */
+	uint64_t smis;	   /* in it; 0: none or unknown */
 };
 
 /* Converts notes to detours. Each detour is placed by its own pair, so that a drift between the
@@ -48,6 +50,8 @@ struct detour_round {
 	uint64_t begin_ns, end_ns; /* the loop's first and last reading, CLOCK_MONOTONIC */
 	uint64_t turns;		   /* readings of the clock */
 	uint64_t unwatched_ns;	   /* while the loop wrote its notes or probed, and saw nothing */
+	bool smis_told;		   /* the CPU counts SMIs */
+	uint64_t smis;		   /* in this round, also while the loop saw nothing */
 	const struct detour *detours;
 	size_t detour_count;
 	const struct speed_sample *speeds; /* the loop's probes, each from its at_ns on; by time */

@@ -17,13 +17,14 @@ const char *const noise_class_names[] = {
 	[NOISE_STEAL] = "steal",
 	[NOISE_HOST] = "host-periodic",
 	[NOISE_UNEXPLAINED] = "unexplained",
+	[NOISE_SMI] = "smi",
 };
 
 /* ---- the catalogue ---- */
 
-static const char *const class_columns[] = { "irq",   "softirq", "nmi",	       "thread",
-					     "work",  "fault",	 "throttled",  "delivery",
-					     "steal", "host",	 "unexplained" };
+static const char *const class_columns[] = { "irq",   "softirq", "nmi",		"thread",
+					     "work",  "fault",	 "throttled",	"delivery",
+					     "steal", "host",	 "unexplained", "smi" };
 _Static_assert(sizeof class_columns / sizeof *class_columns == NOISE_CLASSES,
 	       "a new class is a new row of noise_class and new columns");
 
@@ -153,6 +154,12 @@ const struct field noise_cpu_fields[] = {
 	X(lost, "lost", FIELD_KNOWN, "That found no room."),
 	X(outside, "outside", FIELD_KNOWN, "Occurrences in no detour."),
 	X(outside_ns, "outside_ns", FIELD_NS, NULL),
+	X(smi_count, "smi_count", FIELD_KNOWN,
+	  "SMIs that the CPU counted in all rounds, also while the loop saw nothing. null: it does "
+	  "not count them.",
+	  .json = "smi.count"),
+	X(smi_explained, "smi_explained", FIELD_KNOWN,
+	  "Of these, those in detours with time in class smi.", .json = "smi.explained"),
 	{ 0 },
 };
 const struct shape noise_cpu_shape = { "noise_cpu_sums", NULL, noise_cpu_fields };
@@ -462,7 +469,9 @@ void noise_init(struct noise *n, const uint32_t *cpus, size_t count)
 {
 	*n = (struct noise){ .part_rounds = 1, .worst_max = NOISE_WORST_DEFAULT };
 	for (size_t i = 0; i < count; i++) {
-		struct noise_cpu c = { .cpu = cpus[i] };
+		struct noise_cpu c = { .cpu = cpus[i],
+				       .smi_count = ABSENT_NS,
+				       .smi_explained = ABSENT_NS };
 		c.buckets = xcalloc(NOISE_BUCKETS, sizeof *c.buckets);
 		array_push(&n->cpus, c);
 	}
@@ -512,7 +521,21 @@ void noise_release(struct noise *n)
 	array_release(&n->worst);
 }
 
+bool noise_smis_told(const struct noise *n)
+{
+	for (size_t i = 0; i < n->cpus.count; i++)
+		if (n->cpus.items[i].smi_count != ABSENT_NS)
+			return true;
+	return false;
+}
+
 /* ---- all CPUs as one ---- */
+
+static void add_known(uint64_t *into, uint64_t count)
+{
+	if (count != ABSENT_NS)
+		*into = (*into == ABSENT_NS ? 0 : *into) + count;
+}
 
 static void add_detours(struct noise_detours *into, const struct noise_detours *from)
 {
@@ -551,7 +574,9 @@ static void add_named(struct noise_cpu *into, const struct noise_cpu *from)
 
 void noise_together(const struct noise *n, struct noise_cpu *into)
 {
-	*into = (struct noise_cpu){ .cpu = UINT32_MAX };
+	*into = (struct noise_cpu){ .cpu = UINT32_MAX,
+				    .smi_count = ABSENT_NS,
+				    .smi_explained = ABSENT_NS };
 	into->buckets = xcalloc(NOISE_BUCKETS, sizeof *into->buckets);
 	array_each(c, &n->cpus) {
 		into->rounds += c->rounds;
@@ -562,6 +587,8 @@ void noise_together(const struct noise *n, struct noise_cpu *into)
 		into->lost += c->lost;
 		into->outside += c->outside;
 		into->outside_ns += c->outside_ns;
+		add_known(&into->smi_count, c->smi_count);
+		add_known(&into->smi_explained, c->smi_explained);
 		if (c->threshold_ns > into->threshold_ns)
 			into->threshold_ns = c->threshold_ns;
 		into->step_ns = fmax(into->step_ns, c->step_ns);

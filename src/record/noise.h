@@ -14,7 +14,8 @@
 #include "record/trace.h"
 
 /* The class of a source. The first seven are named by the kernel: time inside an interval that it
- * reported ("strict"). The next three are also named, but inferred. */
+ * reported ("strict"). The others, except "unexplained", are also named, but inferred. The lab has
+ * the numbers: a new class comes last. */
 enum noise_class {
 	NOISE_IRQ,     /* a hard interrupt, by device or vector */
 	NOISE_SOFTIRQ, /* by kind */
@@ -27,6 +28,8 @@ enum noise_class {
 	NOISE_STEAL,	 /* the hypervisor gave the CPU to another, by its steal clock */
 	NOISE_HOST,	 /* in phase with a period of the host that fits the unexplained detours */
 	NOISE_UNEXPLAINED,
+	NOISE_SMI, /* otherwise unexplained, in a detour in which the CPU counted an SMI: firmware
+		      ran */
 	NOISE_CLASSES
 };
 extern const char *const noise_class_names[]; /* "irq", ..., "host-periodic", ... */
@@ -174,6 +177,9 @@ struct noise_cpu {
 	uint64_t outside; /* occurrences outside detours: shorter than the threshold, or while the
 			     loop wrote its notes */
 	uint64_t outside_ns;
+	/* Counted by the CPU in all rounds, also while the loop saw nothing; and of these, those in
+	 * detours with time in class smi. ABSENT_NS: this CPU does not count them. */
+	uint64_t smi_count, smi_explained;
 	uint16_t *source_index, *combination_index; /* by hash; private */
 };
 
@@ -245,6 +251,7 @@ struct noise {
 
 void noise_init(struct noise *n, const uint32_t *cpus, size_t count);
 void noise_release(struct noise *n);
+bool noise_smis_told(const struct noise *n); /* whether any of its CPUs counts SMIs */
 /* All CPUs as one (cpu UINT32_MAX): sums, but the largest thresholds, steps and turns; sources and
  * combinations are matched by name. Speeds are not summed: it has none. The caller releases it. */
 void noise_together(const struct noise *n, struct noise_cpu *into);

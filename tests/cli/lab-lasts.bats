@@ -435,6 +435,11 @@ odd_program() {
 		lab.execute("UPDATE process SET name = CAST(X'6EFFFE6DE9' AS TEXT) WHERE name = 'n??m?'")
 		lab.execute("DROP VIEW counters") # of version 11
 		lab.execute("DROP TABLE counter")
+		for view in "runs", "cpus", "histogram", "worst": # of version 12
+		    lab.execute(f"DROP VIEW noise_{view}")
+		for column in "cpu.smi_ns", "cpu.smi_count", "cpu.smi_explained", "bucket.smi_ns", "longest.smi_ns":
+		    lab.execute("ALTER TABLE noise_{} DROP COLUMN {}".format(*column.split(".")))
+		lab.execute("DELETE FROM noise_class WHERE name = 'smi'")
 		lab.execute("PRAGMA user_version = 9")
 	END
 	if readable; then false; fi

@@ -287,6 +287,22 @@ in_cpuset() {
 	[ "$("$TARE" sql --tsv "SELECT count(*) FROM noise_speed" | tail -1)" -eq 0 ]
 }
 
+@test "noise: SMIs are a number where the CPU counts them, and unknown elsewhere" {
+	"$TARE" noise -c "$CPU" -d 300ms --json 2>/dev/null >a.json
+	if [ -e /sys/bus/event_source/devices/msr/events/smi ]; then
+		"$TARE" doctor --facts | grep -qx cpu.smi_count=yes
+		[ "$(id -u)" -ne 0 ] || jq -e 'all(.cpus[].smi; .count >= .explained and .explained >= 0)' a.json
+		return
+	fi
+	"$TARE" doctor --facts | grep -qx cpu.smi_count=no
+	"$TARE" doctor | grep -q "SMIs) are not counted here \[smi\]"
+	jq -e 'all(.together, .cpus[]; .smi == {count: null, explained: null} and .detours.class_ns.smi == null)' a.json
+	"$TARE" sql --tsv "SELECT smi_count IS NULL AND smi_explained IS NULL AND smi_ns IS NULL FROM noise_runs" | tail -1 | grep -qx 1
+	run "$TARE" noise show
+	[ "$status" -eq 0 ]
+	[[ "$output" != *[sS][mM][iI]* ]]
+}
+
 # bats test_tags=long
 @test "noise: hist is what rtla's users know" {
 	run "$TARE" noise hist -c "$CPU" -d 1s -b 10 -E 5

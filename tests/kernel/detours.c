@@ -108,6 +108,8 @@ static void detours_are_seen_and_named(void **state)
 	struct detours *d = open_on(&cpu, 1, true, 0);
 	detours_describe(d, &n);
 	assert_true(n.kernel);
+	bool smis = access("/sys/bus/event_source/devices/msr/events/smi", F_OK) == 0;
+	assert_int_equal(round_of(d, 10 * MS)->smis_told, smis);
 	assert_true((double)n.cpus.items[0].threshold_ns >= n.cpus.items[0].step_ns);
 	assert_true(n.cpus.items[0].turn_ns > 0);
 	struct jitter *j = jitter_new(&n);

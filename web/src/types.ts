@@ -537,6 +537,7 @@ export interface NoiseCpu {
   lost: number | null; // That found no room.
   outside: number | null; // Occurrences in no detour.
   outside_ns: number | null;
+  smi: { count: number | null; explained: number | null; };
   speed: NoiseSpeed | null; // null: it was not watched, or these are all CPUs together.
   sources: NoiseSource[]; // Empty where nobody could be named: settings.kernel is false.
   combinations: NoiseCombination[]; // Likewise.
@@ -555,6 +556,7 @@ export interface NoiseClassNs {
   steal: number | null;
   'host-periodic': number | null;
   unexplained: number | null;
+  smi: number | null;
 }
 
 export interface NoiseCoverage {
@@ -599,7 +601,7 @@ export interface NoiseSpeedPoint {
 }
 
 export interface NoiseSource {
-  class: 'irq' | 'softirq' | 'nmi' | 'thread' | 'work' | 'fault' | 'throttled' | 'delivery' | 'steal' | 'host-periodic' | 'unexplained'; // irq to throttled: inside what the kernel told of (strict). delivery, steal, host-periodic: named, but inferred.
+  class: 'irq' | 'softirq' | 'nmi' | 'thread' | 'work' | 'fault' | 'throttled' | 'delivery' | 'steal' | 'host-periodic' | 'unexplained' | 'smi'; // irq to throttled: inside what the kernel told of (strict). delivery, steal, host-periodic: named, but inferred.
   name: string;
   count: number;
   ns: number; // Their sum.
@@ -721,7 +723,7 @@ export interface NoiseDiffCounts {
 }
 
 export interface NoiseDiffSource {
-  class: 'irq' | 'softirq' | 'nmi' | 'thread' | 'work' | 'fault' | 'throttled' | 'delivery' | 'steal' | 'host-periodic' | 'unexplained';
+  class: 'irq' | 'softirq' | 'nmi' | 'thread' | 'work' | 'fault' | 'throttled' | 'delivery' | 'steal' | 'host-periodic' | 'unexplained' | 'smi';
   name: string;
   change: 'same' | 'new' | 'gone' | 'grown' | 'shrunk' | 'unsure'; // Unsure: p is 0.05 or more, or null. Otherwise, new and gone: one of the two lacks it; grown and shrunk: by 1.1 times at least, with an interval that excludes 1; same: less than that.
   base_rate: number; // Occurrences per s of a CPU.

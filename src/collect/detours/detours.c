@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "collect/backend/procfs.h"
 #include "collect/detours/loop.h"
+#include "collect/detours/smi.h"
 #include "collect/detours/untold.h"
 #ifdef TARE_BPF
 #include "collect/detours/kernel.h"
@@ -29,6 +30,8 @@
 #define HUGE (2u << 20)
 /* A hypervisor takes longer to give a CPU to another and take it back. */
 #define STEAL_SHORTEST_NS 5000
+/* A CPU takes longer to enter the firmware's mode and leave it. */
+#define SMI_SHORTEST_NS 2000
 #define CALIBRATE_NS 50000000
 #define ROUND_LEAST_NS 10000000
 
@@ -275,6 +278,7 @@ int detours_open(struct detours **out, const struct detours_options *options, st
 	for (size_t i = 0; i < d->count; i++) {
 		d->watchers[i].all = d;
 		d->watchers[i].cpu = d->watchers[i].loop.cpu = options->cpus[i];
+		d->watchers[i].loop.smi = -1;
 	}
 	look_for_rival(d);
 	/* tare itself moves to other CPUs of its mask, if there are any */
@@ -309,6 +313,9 @@ int detours_open(struct detours **out, const struct detours_options *options, st
 		}
 		w->loop.threshold = (uint64_t)((double)w->threshold_ns * d->ticks_per_ns);
 		w->loop.steal_after = (uint64_t)(STEAL_SHORTEST_NS * d->ticks_per_ns);
+		w->loop.smi = smi_open(w->cpu);
+		w->loop.smi_after = w->loop.smi < 0 ? UINT64_MAX
+						    : (uint64_t)(SMI_SHORTEST_NS * d->ticks_per_ns);
 	}
 	ask_kernel(d, options);
 	if (options->speed) {
@@ -340,6 +347,8 @@ void detours_close(struct detours *d)
 	for (size_t i = 0; i < d->count; i++) {
 		if (d->watchers[i].started)
 			pthread_join(d->watchers[i].thread, NULL);
+		if (d->watchers[i].loop.smi >= 0)
+			close(d->watchers[i].loop.smi);
 		array_release(&d->watchers[i].detours);
 		array_release(&d->watchers[i].speeds);
 	}
@@ -432,6 +441,8 @@ static void fill_round(struct detours *d, size_t index)
 		.end_ns = l->end.ns,
 		.turns = l->turns,
 		.unwatched_ns = (uint64_t)((double)unwatched / per_ns),
+		.smis_told = l->smis != ABSENT_NS,
+		.smis = l->smis,
 		.detours = w->detours.items,
 		.detour_count = w->detours.count,
 		.speeds = w->speeds.items,

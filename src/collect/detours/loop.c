@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "collect/detours/smi.h"
 #include "record/execution.h"
 
 #if defined(__x86_64__)
@@ -150,6 +151,16 @@ static uint64_t read_steal(const struct loop *l)
 	return l->slot->steal_at ? l->slot->steal_ns : ABSENT_NS;
 }
 
+/* SMIs since the last reading. */
+static uint64_t read_smis(struct loop *l)
+{
+	uint64_t now = smi_read(l->smi), before = l->smis_read;
+	if (now == ABSENT_NS)
+		return 0;
+	l->smis_read = now;
+	return before != ABSENT_NS && now > before ? now - before : 0;
+}
+
 /* Out of line: the loop stays small. Gives the reading to go on from. */
 static __attribute__((noinline, cold)) uint64_t note(struct loop *l, uint64_t before,
 						     uint64_t after)
@@ -170,6 +181,7 @@ static __attribute__((noinline, cold)) uint64_t note(struct loop *l, uint64_t be
 			break;
 	}
 	n->steal_ns = after - before > l->steal_after ? read_steal(l) : ABSENT_NS;
+	n->smis = after - before > l->smi_after ? read_smis(l) : 0;
 	return n->resumed = ticks_now();
 }
 
@@ -179,6 +191,8 @@ static __attribute__((noinline, cold)) uint64_t probe(struct loop *l, uint64_t n
 	struct loop_probe *p = &l->probes[l->probe_count++];
 	p->at = now;
 	speed_work(l->ring, &l->place, p->ticks);
+	if (l->smi >= 0) /* one in the probe must not be taken for one in the next detour */
+		read_smis(l);
 	/* a few readings: the first after other work may take longer */
 	for (int i = 0; i < 4; i++)
 		p->resumed = ticks_now();
@@ -199,6 +213,7 @@ void loop_run(struct loop *l, uint64_t ns)
 	l->count = l->probe_count = 0;
 	l->moved = sched_getcpu() != (int)l->cpu;
 	l->steal_before = read_steal(l);
+	uint64_t smis_before = l->smis_read = smi_read(l->smi);
 	l->begin = loop_pair_now();
 	uint64_t before = ticks_now(), now;
 	l->begin.ns += (uint64_t)((double)(before - l->begin.ticks) / l->ticks_per_ns);
@@ -232,5 +247,8 @@ void loop_run(struct loop *l, uint64_t ns)
 	l->end.ns -= (uint64_t)((double)(l->end.ticks - now) / l->ticks_per_ns);
 	l->end.ticks = now;
 	l->turns = turns;
+	l->smis = smi_read(l->smi);
+	if (l->smis != ABSENT_NS)
+		l->smis = smis_before != ABSENT_NS ? l->smis - smis_before : ABSENT_NS;
 	l->moved |= sched_getcpu() != (int)l->cpu;
 }

@@ -33,6 +33,8 @@ struct loop {
 	uint64_t threshold;   /* ticks */
 	uint64_t steal_after; /* ticks: a shorter detour contains no steal */
 	int here;	      /* the program that reports steal, or -1 */
+	int smi;	      /* the count of SMIs, or -1 */
+	uint64_t smi_after;   /* ticks: no SMI is as short */
 	const volatile struct noise_slot *slot;
 	struct detour_note *notes;
 	size_t room;		       /* a round ends when it is full */
@@ -42,13 +44,15 @@ struct loop {
 	/* The result of a round. */
 	struct loop_pair begin, end;
 	uint64_t steal_before; /* ABSENT_NS: unknown */
+	uint64_t smis;	       /* counted in it; ABSENT_NS: unknown */
 	uint64_t turns;
 	size_t count;
 	size_t probe_count;
 	bool moved; /* it left its CPU, which went offline */
 	/* Kept between rounds. */
-	uint32_t place;	 /* in the ring */
-	uint64_t dither; /* 0 at first */
+	uint32_t place;	    /* in the ring */
+	uint64_t smis_read; /* the last reading of the count */
+	uint64_t dither;    /* 0 at first */
 };
 
 /* Borrows the memory of the notes. */

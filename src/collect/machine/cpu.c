@@ -273,5 +273,7 @@ void read_cpu(const struct reader *r)
 			    strncmp(units.items[i], "armv", 4) == 0)
 				list_add(&list, units.items[i]);
 		machine_set(r->into, "cpu.counters", list.length ? list.text : "none");
+		bool smis = reader_exists(r, "/sys/bus/event_source/devices/msr/events/smi");
+		machine_set(r->into, "cpu.smi_count", smis ? "yes" : "no");
 	}
 }

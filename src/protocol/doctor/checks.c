@@ -230,6 +230,13 @@ const struct check doctor_checks[] = {
 	  "There are no hardware counters here",
 	  "Cycles, instructions and cache misses cannot be had; profiles are taken by timer.",
 	  "On a guest: have the host pass the PMU through (kvm: -cpu host,pmu=on)." },
+	{ "smi", "OS jitter", "cpu.smi_count", IS, "no", SEVERITY_NOTE,
+	  "The firmware's interrupts (SMIs) are counted",
+	  "The firmware's interrupts (SMIs) are not counted here",
+	  "When firmware takes a CPU, `tare noise` cannot say so: the time is unexplained.",
+	  "Linux counts them on Intel's CPUs (msr/smi). Elsewhere, look at the firmware's settings: "
+	  "legacy USB and power management cause SMIs.",
+	  .judge = judge_smi },
 
 	/* Memory */
 	{ "swap_used", "temci", "now.memory.swap_used_mib", ABOVE, "0", SEVERITY_WARN,

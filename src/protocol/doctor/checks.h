@@ -49,6 +49,7 @@ enum severity judge_frequency_range(const struct machine *m, const char *value, 
 enum severity judge_numa(const struct machine *m, const char *value, struct check *row);
 enum severity judge_daemons(const struct machine *m, const char *value, struct check *row);
 enum severity judge_timers(const struct machine *m, const char *value, struct check *row);
+enum severity judge_smi(const struct machine *m, const char *value, struct check *row);
 enum severity judge_reporting(const struct machine *m, const char *value, struct check *row);
 
 /* Whether a fact is a number; if so, sets *number. */

@@ -268,3 +268,15 @@ enum severity judge_timers(const struct machine *m, const char *value, struct ch
 	}
 	return row->severity;
 }
+
+enum severity judge_smi(const struct machine *m, const char *value, struct check *row)
+{
+	bool counted = strcmp(value, "yes") == 0;
+	if (counted && !is_virtual(m))
+		return SEVERITY_OK;
+	if (counted)
+		row->condition = "Only the SMIs of this guest's own firmware are counted";
+	if (is_virtual(m))
+		row->remedy = "Measure on the metal of a machine with an Intel CPU.";
+	return SEVERITY_NOTE;
+}

@@ -2,6 +2,7 @@
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,21 +42,26 @@ static int compare_keys(const void *a, const void *b)
 	return ORDER(x->class, y->class) ?: strcmp(x->name, y->name);
 }
 
-static struct jitter_source_diff key_of(const struct noise_source *s)
+/* What one run puts down to SMIs is unexplained in a run that does not know them. */
+static struct jitter_source_diff key_of(const struct noise_source *s, bool smis)
 {
-	struct jitter_source_diff key = { .class = s->class };
-	memcpy(key.name, s->name, sizeof key.name);
+	bool hidden = s->class == NOISE_SMI && !smis;
+	struct jitter_source_diff key = { .class = hidden ? NOISE_UNEXPLAINED : s->class };
+	snprintf(key.name, sizeof key.name, "%s",
+		 hidden ? noise_class_names[NOISE_UNEXPLAINED] : s->name);
 	return key;
 }
 
-static void list_keys(const struct noise *base, const struct noise *run, source_list *list)
+static void list_keys(const struct noise *base, const struct noise *run, bool smis,
+		      source_list *list)
 {
 	size_t kept = 0;
 	const struct noise *both[] = { base, run };
 	for (size_t n = 0; n < 2; n++)
 		for (size_t i = 0; i < both[n]->cpus.count; i++)
 			for (size_t k = 0; k < both[n]->cpus.items[i].sources.count; k++)
-				array_push(list, key_of(&both[n]->cpus.items[i].sources.items[k]));
+				array_push(list,
+					   key_of(&both[n]->cpus.items[i].sources.items[k], smis));
 	array_sort(list, compare_keys);
 	for (size_t i = 0; i < list->count; i++)
 		if (!kept || compare_keys(&list->items[kept - 1], &list->items[i]))
@@ -63,9 +69,9 @@ static void list_keys(const struct noise *base, const struct noise *run, source_
 	list->count = kept;
 }
 
-static size_t find_key(const source_list *list, const struct noise_source *s)
+static size_t find_key(const source_list *list, const struct noise_source *s, bool smis)
 {
-	struct jitter_source_diff key = key_of(s), *found;
+	struct jitter_source_diff key = key_of(s, smis), *found;
 	if (!list->items) /* it has the sources of both, so it cannot be */
 		return 0;
 	found = bsearch(&key, list->items, list->count, sizeof key, compare_keys);
@@ -76,6 +82,7 @@ static size_t find_key(const source_list *list, const struct noise_source *s)
 
 struct side {
 	const struct noise *noise;
+	bool smis; /* both runs know them */
 	struct noise_cpu all;
 	double window_ns;
 	struct noise_spread *spreads; /* by source of the list */
@@ -105,7 +112,8 @@ static void side_fill_parts(struct side *s, const source_list *list)
 			if (x->cpu >= n->cpus.count ||
 			    x->source >= n->cpus.items[x->cpu].sources.count)
 				continue; /* of a lab that someone changed */
-			size_t at = find_key(list, &n->cpus.items[x->cpu].sources.items[x->source]);
+			size_t at = find_key(list, &n->cpus.items[x->cpu].sources.items[x->source],
+					     s->smis);
 			double *share = &s->shares[at * n->parts.count + s->parts];
 			s->present[at] += x->count && *share <= 0;
 			*share += (double)x->ns / (double)p->window_ns;
@@ -114,16 +122,16 @@ static void side_fill_parts(struct side *s, const source_list *list)
 	}
 }
 
-static void side_init(struct side *s, const struct noise *n, const source_list *list)
+static void side_init(struct side *s, const struct noise *n, bool smis, const source_list *list)
 {
-	*s = (struct side){ .noise = n };
+	*s = (struct side){ .noise = n, .smis = smis };
 	noise_together(n, &s->all);
 	s->window_ns = (double)s->all.window_ns;
 	s->spreads = xcalloc(list->count + 1, sizeof *s->spreads);
 	s->present = xcalloc(list->count + 1, sizeof *s->present);
 	for (size_t i = 0; i < n->cpus.count; i++)
 		array_each(from, &n->cpus.items[i].sources)
-			noise_spread_merge(&s->spreads[find_key(list, from)], &from->spread);
+			noise_spread_merge(&s->spreads[find_key(list, from, smis)], &from->spread);
 	side_fill_parts(s, list);
 }
 
@@ -447,9 +455,10 @@ int jitter_compare(const struct noise *base, const struct noise *run, struct jit
 	source_list list = { 0 };
 	struct side b, r;
 	struct ratio ratio;
-	list_keys(base, run, &list);
-	side_init(&b, base, &list);
-	side_init(&r, run, &list);
+	bool smis = noise_smis_told(base) && noise_smis_told(run);
+	list_keys(base, run, smis, &list);
+	side_init(&b, base, smis, &list);
+	side_init(&r, run, smis, &list);
 	*out = (struct jitter_diff){ .base_share = (double)b.all.total.ns / b.window_ns,
 				     .run_share = (double)r.all.total.ns / r.window_ns };
 	compare_parts(b.totals, b.parts, r.totals, r.parts, &out->p, &ratio);

@@ -132,7 +132,8 @@ static void add_detour(struct jitter *j, size_t detour)
 	size_t first = detour ? d[-1].occurrences : 0, gap = detour ? d[-1].gaps : 0;
 	uint64_t ns = d->end_ns - d->begin_ns, class_ns[NOISE_CLASSES] = { 0 };
 	if (d->occurrences == first && !d->steal_ns && d->gaps == gap + 1 &&
-	    w->gaps.items[gap].kind == GAP_ALONE && !w->gaps.items[gap].host) {
+	    w->gaps.items[gap].kind == GAP_ALONE && !w->gaps.items[gap].host &&
+	    !w->gaps.items[gap].smi) {
 		class_ns[NOISE_UNEXPLAINED] = ns;
 		add_unexplained(j, detour, ns);
 		jitter_keep_worst(j->into, w, detour, class_ns,
@@ -148,8 +149,12 @@ static void add_detour(struct jitter *j, size_t detour)
 	class_ns[NOISE_STEAL] = d->steal_ns;
 	for (; gap < d->gaps; gap++) {
 		const struct jitter_gap *g = &w->gaps.items[gap];
-		class_ns[g->host ? NOISE_HOST : NOISE_UNEXPLAINED] += g->residue_ns;
+		class_ns[g->host  ? NOISE_HOST
+			 : g->smi ? NOISE_SMI
+				  : NOISE_UNEXPLAINED] += g->residue_ns;
 	}
+	if (class_ns[NOISE_SMI])
+		w->smis += d->smis;
 	for (enum noise_class c = NOISE_DELIVERY; c < NOISE_CLASSES; c++)
 		if (class_ns[c]) {
 			struct noise_source *s = noise_source_get(w->into, c, noise_class_names[c]);
@@ -185,6 +190,7 @@ static void add_cpu(struct jitter *j, uint32_t index, const struct detour_round 
 	w->into = into;
 	w->shares.count = 0;
 	w->unexplained = UINT32_MAX;
+	w->smis = 0;
 	jitter_match(w);
 	jitter_split(w, &j->learnt[index]);
 	jitter_find_host(w);
@@ -197,6 +203,12 @@ static void add_cpu(struct jitter *j, uint32_t index, const struct detour_round 
 	into->turns += r->turns;
 	into->events += w->event_count;
 	into->lost += r->lost;
+	if (r->smis_told && into->smi_count == ABSENT_NS)
+		into->smi_count = into->smi_explained = 0;
+	if (r->smis_told) {
+		into->smi_count += r->smis;
+		into->smi_explained += w->smis;
+	}
 
 	j->part.window_ns += window_ns;
 	j->part.count += into->total.count - count;

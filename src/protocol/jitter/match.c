@@ -406,7 +406,9 @@ void jitter_match(struct jitter_work *w)
 	w->detours.count = 0;
 	for (size_t i = 0; i < w->round->detour_count; i++) {
 		const struct detour *from = &w->round->detours[i];
-		struct jitter_detour d = { .begin_ns = from->begin_ns, .end_ns = from->end_ns };
+		struct jitter_detour d = { .begin_ns = from->begin_ns,
+					   .end_ns = from->end_ns,
+					   .smis = from->smis };
 		if (d.begin_ns < ended_ns)
 			d.begin_ns = ended_ns;
 		if (d.end_ns < d.begin_ns)

@@ -23,7 +23,7 @@ struct jitter_tuning {
 	uint64_t floor_ns[GAP_KINDS], unlearnt_ns[GAP_KINDS];
 	double cap_medians;
 	uint64_t learnt_from;
-	uint64_t residue_ns; /* a shorter remainder is not searched for a period */
+	uint64_t residue_ns; /* a shorter remainder is neither an SMI nor searched for a period */
 	double periods_ns[4], period_tolerance, period_alpha;
 	size_t period_times; /* at most this many are fitted */
 	/* Half the window around the phase: this many robust sigmas, within bounds. */
@@ -46,7 +46,7 @@ struct jitter_occurrence {
 struct jitter_gap {
 	uint64_t begin_ns, ns;
 	enum gap_kind kind;
-	bool host;
+	bool host, smi;
 	/* ns is the sum of these and of the stolen time */
 	uint64_t delivery_ns, residue_ns;
 };
@@ -59,7 +59,7 @@ struct jitter_segment {
 
 /* Its occurrences, gaps and segments are those between the previous detour's indices and these. */
 struct jitter_detour {
-	uint64_t begin_ns, end_ns, steal_ns;
+	uint64_t begin_ns, end_ns, steal_ns, smis;
 	size_t occurrences, gaps, segments;
 	uint64_t strict_ns, delivery_ns;
 };
@@ -90,6 +90,7 @@ struct jitter_work {
 	ARRAY(struct jitter_segment) segments;
 	ARRAY(struct jitter_piece) pieces;
 	ARRAY(double) times;
+	uint64_t smis;		     /* in this round's detours that have time in class smi */
 	uint32_t unexplained, alone; /* that source and combination; UINT32_MAX: not known yet */
 	ARRAY(struct noise_bucket) shares; /* by source: what this round adds to it */
 	ARRAY(struct speed_sample) speeds;

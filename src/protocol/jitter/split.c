@@ -1,4 +1,5 @@
-/* What of a detour's time without a source is steal, delivery, the host's; and its name. */
+/* What of a detour's time without a source is steal, delivery, firmware's, the host's; and its
+ * name. */
 #include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
@@ -114,12 +115,34 @@ static void take_steal(struct jitter_work *w, size_t detour)
 		take_from_segments(w, detour, steal);
 }
 
+/* ---- firmware ---- */
+
+/* An SMI stops the CPU for one stretch, in which nothing else can be reported. The count does not
+ * say where in the detour: it was most likely where the most is unexplained. An SMI within a source
+ * leaves no such stretch, and its time stays that source's. */
+static void take_smis(struct jitter_work *w, size_t detour)
+{
+	struct range gaps = OWN(w, detour, gaps);
+	for (uint64_t left = w->detours.items[detour].smis; left; left--) {
+		struct jitter_gap *longest = NULL;
+		for (size_t k = gaps.begin; k < gaps.end; k++) {
+			struct jitter_gap *g = &w->gaps.items[k];
+			if (!g->smi && g->residue_ns >= jitter_tuning.residue_ns &&
+			    (!longest || g->residue_ns > longest->residue_ns))
+				longest = g;
+		}
+		if (!longest)
+			return;
+		longest->smi = true;
+	}
+}
+
 void jitter_split(struct jitter_work *w, struct jitter_learnt *learnt)
 {
 	uint64_t caps[GAP_KINDS + 1] = { [GAP_ALONE] = 0 };
 	for (size_t i = 0; i < w->detours.count; i++) {
 		struct range gaps = OWN(w, i, gaps);
-		if (w->detours.items[i].steal_ns)
+		if (w->detours.items[i].steal_ns || w->detours.items[i].smis)
 			continue;
 		for (size_t k = gaps.begin; k < gaps.end; k++) {
 			const struct jitter_gap *g = &w->gaps.items[k];
@@ -140,6 +163,8 @@ void jitter_split(struct jitter_work *w, struct jitter_learnt *learnt)
 		struct jitter_detour *d = &w->detours.items[i];
 		if (d->steal_ns)
 			take_steal(w, i);
+		if (d->smis && w->round->kernel)
+			take_smis(w, i);
 		struct range own = OWN(w, i, occurrences), gaps = OWN(w, i, gaps);
 		d->strict_ns = d->delivery_ns = 0;
 		for (size_t k = own.begin; k < own.end; k++)
@@ -181,7 +206,7 @@ static void collect_times(struct jitter_work *w, struct noise_host *h)
 		bool any = false;
 		for (size_t k = gaps.begin; k < gaps.end; k++) {
 			const struct jitter_gap *g = &w->gaps.items[k];
-			if (g->residue_ns < jitter_tuning.residue_ns)
+			if (g->smi || g->residue_ns < jitter_tuning.residue_ns)
 				continue;
 			any = true;
 			if (g->kind == GAP_ALONE)
@@ -222,7 +247,7 @@ void jitter_find_host(struct jitter_work *w)
 		for (size_t k = gaps.begin; k < gaps.end; k++) {
 			struct jitter_gap *g = &w->gaps.items[k];
 			double at = (double)(g->begin_ns - w->detours.items[0].begin_ns);
-			g->host = g->residue_ns >= t->residue_ns &&
+			g->host = !g->smi && g->residue_ns >= t->residue_ns &&
 				  (double)g->residue_ns <= t->longest_share * p.period &&
 				  fabs(period_distance(&p, at)) <= width;
 			any |= g->host;
@@ -233,7 +258,7 @@ void jitter_find_host(struct jitter_work *w)
 
 /* ---- names ---- */
 
-#define SUFFIXES sizeof "_…_steal_host-periodic" /* what must still fit behind the sources */
+#define SUFFIXES sizeof "_…_steal_host-periodic_smi" /* what must still fit behind the sources */
 
 static size_t add_name(char *out, size_t used, const char *name)
 {
@@ -269,19 +294,23 @@ static size_t name_sources(const struct jitter_work *w, size_t detour, char *out
 void jitter_name(const struct jitter_work *w, size_t detour, const uint64_t *class_ns,
 		 char out[NOISE_COMBINED_SIZE])
 {
+	static const enum noise_class inferred[] = { NOISE_STEAL, NOISE_HOST, NOISE_SMI };
+	const size_t count = sizeof inferred / sizeof *inferred;
 	const struct jitter_detour *d = &w->detours.items[detour];
 	double share = jitter_tuning.name_share * (double)(d->end_ns - d->begin_ns);
 	*out = '\0';
 	size_t used = name_sources(w, detour, out);
 	if (used) {
-		for (enum noise_class c = NOISE_STEAL; c <= NOISE_HOST; c++)
+		for (size_t i = 0; i < count; i++) {
+			enum noise_class c = inferred[i];
 			if (class_ns[c] && (double)class_ns[c] >= share)
 				used = add_name(out, used, noise_class_names[c]);
+		}
 		return;
 	}
 	enum noise_class largest = NOISE_UNEXPLAINED;
-	for (enum noise_class c = NOISE_STEAL; c <= NOISE_HOST; c++)
-		if (class_ns[c] > class_ns[largest])
-			largest = c;
+	for (size_t i = 0; i < count; i++)
+		if (class_ns[inferred[i]] > class_ns[largest])
+			largest = inferred[i];
 	add_name(out, 0, noise_class_names[largest]);
 }

@@ -66,6 +66,7 @@ const struct chart_colour chart_colours[CHART_ROLES] = {
 	[CHART_CLASS + (int) NOISE_STEAL] = { "#b3261e", "#ff8a80" },
 	[CHART_CLASS + (int) NOISE_HOST] = { "#c2508f", "#f08fc0" },
 	[CHART_CLASS + (int) NOISE_UNEXPLAINED] = { "#5a6f80", "#90a4b5" },
+	[CHART_CLASS + (int) NOISE_SMI] = { "#1b8a7a", "#4fd0bd" },
 };
 
 static json_t *colour_json(size_t role, const char *meaning)

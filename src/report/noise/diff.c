@@ -167,6 +167,9 @@ static void noise_diff_notes(const struct noise_view *of_base, const struct nois
 		array_push(list,
 			   xstrdup("Steal is known in one of the two only: in the other it is "
 				   "unexplained."));
+	if (base->kernel && run->kernel && noise_smis_told(base) != noise_smis_told(run))
+		array_push(list, xstrdup("SMIs are counted in one of the two only: what they took "
+					 "is compared as unexplained."));
 	if (base->realtime != run->realtime)
 		array_push(
 			list,
@@ -211,10 +214,9 @@ static const char *change_colour(enum jitter_change change)
 static const char *class_word(const struct jitter_source_diff *s)
 {
 	static const char *const words[NOISE_CLASSES] = {
-		[NOISE_DELIVERY] = "overhead",
-		[NOISE_STEAL] = "by its clock",
-		[NOISE_HOST] = "inferred",
-		[NOISE_UNEXPLAINED] = "remainder",
+		[NOISE_DELIVERY] = "overhead", [NOISE_STEAL] = "by its clock",
+		[NOISE_HOST] = "inferred",     [NOISE_UNEXPLAINED] = "remainder",
+		[NOISE_SMI] = "by its count",
 	};
 	return words[s->class] ? words[s->class] : noise_class_names[s->class];
 }

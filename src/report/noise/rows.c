@@ -176,7 +176,8 @@ void noise_rows_release(struct noise_rows *rows)
 
 bool noise_class_told(const struct noise *n, enum noise_class class)
 {
-	return n->kernel && (class != NOISE_STEAL || n->steal_told);
+	return n->kernel && (class != NOISE_STEAL || n->steal_told) &&
+	       (class != NOISE_SMI || noise_smis_told(n));
 }
 
 void noise_hide_untold(const struct noise *n, uint64_t class_ns[NOISE_CLASSES])

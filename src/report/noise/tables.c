@@ -115,10 +115,10 @@ struct bucket {
 	uint64_t strict_ns;
 };
 
-static const char *const class_columns[NOISE_CLASSES] = { "irq",	   "softirq",	 "nmi",
-							  "thread",	   "work",	 "fault",
-							  "throttled",	   "delivery",	 "steal",
-							  "host_periodic", "unexplained" };
+static const char *const class_columns[NOISE_CLASSES] = { "irq",	   "softirq",	  "nmi",
+							  "thread",	   "work",	  "fault",
+							  "throttled",	   "delivery",	  "steal",
+							  "host_periodic", "unexplained", "smi" };
 #define X(member, name, kind, ...) FACT(struct bucket, member, name, kind, NULL, __VA_ARGS__)
 static const struct field bucket_fields[] = {
 	X(row.low_ns, "bucket_low_ns", FIELD_NS),

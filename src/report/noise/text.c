@@ -141,6 +141,7 @@ static void put_mostly(const struct noise_rows *rows, enum noise_class class, ui
 		[NOISE_STEAL] = "another guest ran, by the steal clock",
 		[NOISE_HOST] = "in phase with a period of the host",
 		[NOISE_UNEXPLAINED] = "",
+		[NOISE_SMI] = "firmware, by the count of SMIs",
 	};
 	size_t shown = 0;
 	if (meanings[class]) {
@@ -178,7 +179,11 @@ static void put_classes(const struct noise *n, const struct noise_cpu *c, const 
 	SCOPED(noise_rows_release) struct noise_rows rows;
 	uint64_t strict = 0;
 	noise_rows_of(c, NOISE_BY_SOURCE, &rows);
-	for (enum noise_class class = 0; class < NOISE_CLASSES; class ++) {
+	for (size_t i = 0; i < NOISE_CLASSES; i++) {
+		/* what is unexplained comes last */
+		enum noise_class class = i == NOISE_UNEXPLAINED ? NOISE_SMI
+					 : i == NOISE_SMI	? NOISE_UNEXPLAINED
+								: (enum noise_class)i;
 		SCOPED(strbuf_release) struct strbuf mostly = { 0 };
 		uint64_t ns = c->total.class_ns[class];
 		strict += noise_class_strict(class) ? ns : 0;
@@ -239,9 +244,12 @@ static void put_coverage(const struct noise *n, const struct noise_cpu *c,
 /* ---- what else there is to say ---- */
 
 /* What can be said of the remainder without naming it. */
-static void put_unexplained(const struct noise *n, const struct noise_cpu *c,
+static void put_unexplained(const struct noise_view *v, const struct noise_cpu *c,
 			    const struct style *style, struct strbuf *out)
 {
+	/* a guest counts the SMIs of its own firmware, not those of the machine */
+	const char *hypervisor = v->machine ? machine_get(v->machine, "system.hypervisor") : NULL;
+	bool no_smi = hypervisor && strcmp(hypervisor, "none") == 0 && c->smi_count != ABSENT_NS;
 	uint64_t all = 0, alone = 0;
 	for (unsigned i = noise_bucket_of(REMAINDER_NS); i < NOISE_BUCKETS; i++)
 		all += c->buckets[i].class_ns[NOISE_UNEXPLAINED];
@@ -251,13 +259,39 @@ static void put_unexplained(const struct noise *n, const struct noise_cpu *c,
 			alone = noise_histogram_sum(&c->combinations.items[i].seen_lengths,
 						    noise_bucket_of(REMAINDER_NS), NOISE_BUCKETS)
 					.ns;
-	if (!n->kernel || !all || !alone)
+	if (!v->noise->kernel || !all || !alone)
 		return;
 	put_wrapped(
 		out, SENTENCE("unexplained: "),
 		"of the %s in detours over 1 µs, %s in ones in which this kernel told of nothing "
-		"at all: likely a hypervisor, its host or firmware.",
-		AS_NS((double)all), AS_SHARE(fmin((double)alone / (double)all, 1)));
+		"at all%s",
+		AS_NS((double)all), AS_SHARE(fmin((double)alone / (double)all, 1)),
+		no_smi ? " and the CPU counted no SMI: likely the hardware, such as a change "
+			 "of the clock rate, or an interrupt without a tracepoint."
+		       : ": likely a hypervisor, its host or firmware.");
+}
+
+/* Firmware, as far as its interrupts are counted. */
+static void put_smis(const struct noise *n, const struct noise_cpu *c, const struct style *style,
+		     struct strbuf *out)
+{
+	if (c->smi_count == ABSENT_NS || !c->smi_count)
+		return;
+	SCOPED(strbuf_release) struct strbuf more = { 0 };
+	if (n->kernel && c->smi_explained)
+		strbuf_printf(&more,
+			      "; %llu of them in detours with a stretch that nothing else "
+			      "explains. These stretches are put down to them: at most %s",
+			      (unsigned long long)c->smi_explained,
+			      AS_NS((double)c->total.class_ns[NOISE_SMI]));
+	else if (n->kernel)
+		strbuf_puts(&more, "; none of them in a detour with a stretch that nothing else "
+				   "explains");
+	put_wrapped(out, SENTENCE("smi: "), "firmware took the CPU%s %llu time%s, by %s count%s.",
+		    c->cpu == UINT32_MAX && n->cpus.count > 1 ? "s" : "",
+		    (unsigned long long)c->smi_count, c->smi_count == 1 ? "" : "s",
+		    c->cpu == UINT32_MAX && n->cpus.count > 1 ? "their" : "its",
+		    strbuf_text(&more));
 }
 
 static void put_untold(const struct noise_cpu *c, const struct style *style, struct strbuf *out)
@@ -278,9 +312,10 @@ static void put_untold(const struct noise_cpu *c, const struct style *style, str
 }
 
 /* Sentences on one CPU, or on all together. */
-static void put_remarks(const struct noise *n, const struct noise_cpu *c, const struct style *style,
-			struct strbuf *out)
+static void put_remarks(const struct noise_view *v, const struct noise_cpu *c,
+			const struct style *style, struct strbuf *out)
 {
+	const struct noise *n = v->noise;
 	const struct noise_host *h = &c->host;
 	if (h->fitted && h->period_ns > 0)
 		put_wrapped(out, SENTENCE("host-periodic: "),
@@ -288,7 +323,8 @@ static void put_remarks(const struct noise *n, const struct noise_cpu *c, const 
 			    "with %.2f Hz (fitted in %u of %u rounds); %s would be by chance.",
 			    (unsigned long long)h->in_phase, (unsigned long long)h->looked_at,
 			    1e9 / h->period_ns, h->fitted, h->rounds, AS_PERCENT(h->chance));
-	put_unexplained(n, c, style, out);
+	put_smis(n, c, style, out);
+	put_unexplained(v, c, style, out);
 	if (n->kernel)
 		put_untold(c, style, out);
 	if (n->kernel && c->outside)
@@ -372,7 +408,7 @@ static void put_block(const struct noise_view *v, const struct noise_cpu *c,
 		put_classes(v->noise, c, &style->style, out);
 		put_coverage(v->noise, c, &style->style, out);
 	}
-	put_remarks(v->noise, c, &style->style, notes);
+	put_remarks(v, c, &style->style, notes);
 }
 
 static void put_notes(struct strbuf *notes, struct strbuf *out)

@@ -68,7 +68,8 @@ static void detours_are_placed_by_their_own_pairs(void **state)
 		  .paired = 40100,
 		  .paired_ns = 520057,
 		  .steal_ns = 5300,
-		  .resumed = 40300 },
+		  .resumed = 40300,
+		  .smis = 2 },
 		{ .before = 50000,
 		  .after = 50400,
 		  .paired = 50500,
@@ -86,6 +87,8 @@ static void detours_are_placed_by_their_own_pairs(void **state)
 	assert_int_equal(list.items[1].begin_ns, 510007);
 	assert_int_equal(list.items[1].steal_ns, 300);
 	assert_int_equal(list.items[2].steal_ns, 0);
+	assert_int_equal(list.items[0].smis, 0);
+	assert_int_equal(list.items[1].smis, 2);
 	/* pairs that disagree must not make detours overlap */
 	notes[1].paired_ns = 501550 + 10050 - 20;
 	list.count = 0;

@@ -120,6 +120,7 @@ static void put_processor(void)
 	put(CPU "/vulnerabilities/mds", "Not affected\n");
 	put("/sys/bus/event_source/devices/cpu/type", "4\n");
 	put("/sys/bus/event_source/devices/software/type", "1\n");
+	put("/sys/bus/event_source/devices/msr/events/smi", "event=0x04\n");
 }
 
 static void the_processor_is_read_from_its_files(void **state)
@@ -155,6 +156,7 @@ static void the_processor_is_read_from_its_files(void **state)
 		{ "mitigation.spectre_v1", "Mitigation: usercopy/swapgs barriers" },
 		{ "mitigation.count", "1" },
 		{ "cpu.counters", "cpu" },
+		{ "cpu.smi_count", "yes" },
 		{ "cpu.smt.active", NULL },
 		{ "cpu.numa_nodes", NULL },
 		{ 0 },

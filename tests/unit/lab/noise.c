@@ -120,6 +120,8 @@ static void random_cpu(struct noise_cpu *c, size_t sources, size_t combinations)
 	c->lost = known_value();
 	c->outside = known_value();
 	c->outside_ns = known_value();
+	c->smi_count = random_number() % 2 ? ABSENT_NS : random_number() >> 1;
+	c->smi_explained = c->smi_count;
 }
 
 static void random_trace(struct trace *t, size_t events, size_t names)
@@ -191,6 +193,7 @@ static void same_cpu(const struct noise_cpu *a, struct noise_cpu *b)
 	assert_memory_equal(&a->host, &b->host, sizeof a->host);
 	assert_true(a->events == b->events && a->lost == b->lost);
 	assert_true(a->outside == b->outside && a->outside_ns == b->outside_ns);
+	assert_true(a->smi_count == b->smi_count && a->smi_explained == b->smi_explained);
 	assert_int_equal(a->sources.count, b->sources.count);
 	for (size_t i = 0; i < a->sources.count; i++) {
 		const struct noise_source *s = &a->sources.items[i], *t = &b->sources.items[i];
@@ -529,10 +532,10 @@ static void damage_is_an_error(void **state)
 		"UPDATE noise_bucket SET cpu = 2 WHERE cpu = 1",
 		"UPDATE noise_bucket SET cpu = -1 WHERE cpu = 1",
 		"INSERT INTO noise_bucket SELECT run, cpu, 1760, low_ns, high_ns, count, ns, 0, 0, 0, "
-		"0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM noise_bucket LIMIT 1",
+		"0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM noise_bucket LIMIT 1",
 		"UPDATE noise_bucket SET bucket = -bucket",
 		"UPDATE noise_bucket SET bucket = bucket + (1 << 40)",
-		"UPDATE noise_source SET class = 11",
+		"UPDATE noise_source SET class = 12",
 		"UPDATE noise_source SET class = -1",
 		"UPDATE noise_source SET cpu = 2 WHERE cpu = 1",
 		"UPDATE noise_source SET position = -1 WHERE position = 0",
@@ -633,6 +636,38 @@ static void an_older_lab_is_brought_up_to_date(void **state)
 	comes_back(lab, run, &n);
 	noise_release(&n);
 	lab_close(lab);
+}
+
+/* A reader must not change it. */
+static void a_lab_that_knows_no_smis_is_read_as_it_is(void **state)
+{
+	(void)state;
+	struct noise n;
+	struct lab *lab = open_lab(LAB_WRITE);
+	random_noise(&n, 5, 5, 5);
+	array_each(c, &n.cpus) {
+		c->smi_count = c->smi_explained = ABSENT_NS;
+		c->total.class_ns[NOISE_SMI] = 0;
+		for (unsigned i = 0; i < NOISE_BUCKETS; i++)
+			c->buckets[i].class_ns[NOISE_SMI] = 0;
+	}
+	array_each(w, &n.worst)
+		w->class_ns[NOISE_SMI] = 0;
+	int64_t run = add_run(lab);
+	ok(lab_put_noise(lab, run, &n, &err));
+	lab_close(lab);
+	execute_sql("DROP VIEW noise_runs; DROP VIEW noise_cpus; DROP VIEW noise_histogram;"
+		    "DROP VIEW noise_worst;"
+		    "ALTER TABLE noise_cpu DROP COLUMN smi_ns;"
+		    "ALTER TABLE noise_cpu DROP COLUMN smi_count;"
+		    "ALTER TABLE noise_cpu DROP COLUMN smi_explained;"
+		    "ALTER TABLE noise_bucket DROP COLUMN smi_ns;"
+		    "ALTER TABLE noise_longest DROP COLUMN smi_ns; PRAGMA user_version = 12");
+	lab = open_lab(LAB_READ);
+	comes_back(lab, run, &n);
+	assert_int_equal(query(lab, "PRAGMA user_version"), 12);
+	lab_close(lab);
+	noise_release(&n);
 }
 
 static bool note_class(void *context, int columns, const char *const *names,
@@ -777,6 +812,7 @@ int main(void)
 		TEST(kinds_are_told_apart),
 		TEST(damage_is_an_error),
 		TEST(an_older_lab_is_brought_up_to_date),
+		TEST(a_lab_that_knows_no_smis_is_read_as_it_is),
 		TEST(classes_are_those_of_the_record),
 		TEST(views_say_the_same),
 	};

@@ -90,6 +90,26 @@ static void recorded_machines_get_the_verdicts_they_deserve(void **state)
 	}
 }
 
+/* A guest counts those of its own firmware. */
+static void the_smis_of_a_machine_are_not_counted_in_its_guests(void **state)
+{
+	(void)state;
+	struct machine m = { 0 };
+	finding_list findings = { 0 };
+	load(&m, "vm");
+	machine_set(&m, "cpu.smi_count", "yes");
+	doctor_judge(&m, &findings);
+	const struct finding *smi = NULL;
+	array_each(f, &findings)
+		if (strcmp(f->id, "smi") == 0)
+			smi = f;
+	assert_non_null(smi);
+	assert_int_equal(smi->severity, SEVERITY_NOTE);
+	assert_non_null(strstr(smi->condition, "guest's own"));
+	array_release(&findings);
+	machine_release(&m);
+}
+
 /* The tuned server with one thing wrong: exactly that is found. */
 static void one_thing_wrong_is_found_and_nothing_else(void **state)
 {
@@ -149,6 +169,8 @@ static void one_thing_wrong_is_found_and_nothing_else(void **state)
 		{ "mitigation.count", "7", "note:mitigations" },
 		{ "cpu.microcode", "0xffffffff", "note:microcode" },
 		{ "cpu.counters", "none", "note:counters" },
+		{ "cpu.smi_count", "no", "note:smi" },
+		{ "cpu.smi_count", "yes", "" },
 		{ "now.memory.swap_used_mib", "1", "warn:swap_used" },
 		{ "memory.swap_mib", "4096", "note:swap note:swappiness" },
 		{ "memory.thp", "always", "warn:thp" },
@@ -367,6 +389,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(recorded_machines_get_the_verdicts_they_deserve),
 		cmocka_unit_test(one_thing_wrong_is_found_and_nothing_else),
+		cmocka_unit_test(the_smis_of_a_machine_are_not_counted_in_its_guests),
 		cmocka_unit_test(a_lack_of_privileges_names_the_back_end_that_is_left),
 		cmocka_unit_test(remedies_are_commands_that_fit_the_machine),
 		cmocka_unit_test(findings_are_sorted_and_their_texts_are_whole),

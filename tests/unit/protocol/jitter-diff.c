@@ -96,6 +96,44 @@ static void add_in_part(struct noise *n, uint32_t part, const char *name, uint64
 	array_push(&n->parts.items[part].shares, share);
 }
 
+static const struct made_source firmware[] = {
+	{ NOISE_IRQ, "timer", 250, 3000, 0.1 },
+	{ NOISE_SMI, "smi", 4, 90000, 0.2 },
+	{ NOISE_UNEXPLAINED, "unexplained", 30, 400, 0.4 },
+};
+static const struct made_source uncounted[] = {
+	{ NOISE_IRQ, "timer", 250, 3000, 0.1 },
+	{ NOISE_UNEXPLAINED, "unexplained", 30, 400, 0.4 },
+};
+
+/* SMIs are new where the baseline counted none, but not where it could not count them. */
+static void smis_that_the_baseline_could_not_count_are_not_new(void **state)
+{
+	(void)state;
+	for (int counted = 0; counted < 2; counted++) {
+		struct noise b, r;
+		struct random seed = { 22 };
+		struct error err = ERROR_INIT;
+		struct jitter_diff d;
+		make_noise(&b, &half_minute, uncounted, COUNT(uncounted), &seed);
+		make_noise(&r, &half_minute, firmware, COUNT(firmware), &seed);
+		for (size_t i = 0; i < 2; i++) {
+			r.cpus.items[i].smi_count = 120;
+			b.cpus.items[i].smi_count = counted ? 0 : ABSENT_NS;
+		}
+		assert_int_equal(jitter_compare(&b, &r, &d, &err), 0);
+		assert_int_equal(d.sources.count, counted ? 3 : 2);
+		const struct jitter_source_diff *s = find(&d, counted ? "smi" : "unexplained");
+		assert_int_equal(s->class, counted ? NOISE_SMI : NOISE_UNEXPLAINED);
+		assert_int_equal(s->change, counted ? JITTER_NEW : JITTER_GROWN);
+		assert_int_equal(find(&d, "timer")->change, JITTER_UNSURE);
+		assert_near(s->run_rate, counted ? 4 : 34, counted ? 1 : 3);
+		jitter_diff_release(&d);
+		noise_release(&b);
+		noise_release(&r);
+	}
+}
+
 /* Nor does a bout of some seconds make it so, however often it came then. */
 static void what_appeared_once_is_not_surely_new(void **state)
 {
@@ -372,6 +410,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(changes_are_found),
 		cmocka_unit_test(equal_ones_stay_the_same),
+		cmocka_unit_test(smis_that_the_baseline_could_not_count_are_not_new),
 		cmocka_unit_test(what_appeared_once_is_not_surely_new),
 		cmocka_unit_test(what_is_said_to_have_changed_has_changed),
 		cmocka_unit_test(runs_without_names_have_no_sources_to_compare),

@@ -36,7 +36,7 @@ void scene_release(struct scene *s)
 
 void scene_detour(struct scene *s, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct detour d = { begin_ns, end_ns, 0 };
+	struct detour d = { begin_ns, end_ns, 0, 0 };
 	array_push(&s->detours, d);
 }
 

@@ -504,6 +504,107 @@ static void stolen_time_is_taken_from_the_longest_piece(void **state)
 	assert_int_equal(scene_combination(c, "irq2_steal")->told.ns, 0);
 }
 
+/* ---- SMIs ---- */
+
+static void count_smis(struct scene *s, uint64_t smis)
+{
+	s->round.smis_told = true;
+	s->round.smis = smis;
+}
+
+/* Firmware ran for 80 us; the tick that was due meanwhile came right after. */
+static void the_unexplained_part_of_a_detour_with_an_smi_is_firmwares(void **state)
+{
+	struct scene *s = *state;
+	const uint64_t t = 100 * MS;
+	scene_detour(s, t, t + 80 * US); /* alone */
+	scene_detour(s, 2 * t, 2 * t + 95 * US);
+	scene_irq(s, 2 * t + 91 * US, 2 * t + 95 * US, 1);
+	scene_detour(s, 3 * t, 3 * t + 70 * US); /* none was counted in this one */
+	s->detours.items[0].smis = s->detours.items[1].smis = 1;
+	count_smis(s, 5);
+	const struct noise_cpu *c = played(s);
+	assert_source(c, NOISE_SMI, "smi", 2, (80 + 81) * US);
+	assert_source(c, NOISE_IRQ, "irq1", 1, 4 * US);
+	assert_class(c, NOISE_DELIVERY, 10 * US);
+	assert_class(c, NOISE_UNEXPLAINED, 70 * US);
+	assert_combination(c, "smi", 1);
+	assert_combination(c, "irq1_smi", 1);
+	assert_combination(c, "unexplained", 1);
+	assert_int_equal(c->smi_count, 5);
+	assert_int_equal(c->smi_explained, 2);
+}
+
+/* One SMI is one stretch, the longest. One in a handler leaves none, and is not looked for in what
+ * is left elsewhere. */
+static void an_smi_takes_one_stretch(void **state)
+{
+	struct scene *s = *state;
+	const uint64_t t = 100 * MS;
+	scene_detour(s, t, t + 100 * US);
+	scene_irq(s, t + 30 * US, t + 40 * US, 1);
+	scene_detour(s, 2 * t, 2 * t + 50 * US);
+	scene_irq(s, 2 * t, 2 * t + 49500, 2);
+	scene_detour(s, 3 * t, 3 * t + 100 * US);
+	scene_irq(s, 3 * t + 30 * US, 3 * t + 40 * US, 1);
+	s->detours.items[0].smis = s->detours.items[1].smis = 1;
+	s->detours.items[2].smis = 1000000; /* more than there are stretches */
+	count_smis(s, 1000002);
+	const struct noise_cpu *c = played(s);
+	/* 10 of the 30 us before the handler, and 2 of the 60 after it, may be delivery */
+	assert_source(c, NOISE_SMI, "smi", 2, (58 + 20 + 58) * US);
+	assert_class(c, NOISE_UNEXPLAINED, 20 * US);
+	assert_class(c, NOISE_DELIVERY, 2 * 12 * US + 500);
+	assert_int_equal(c->smi_explained, 1000001);
+}
+
+/* Unknown is not none. */
+static void without_a_count_no_smi_is_known(void **state)
+{
+	struct scene *s = *state;
+	scene_detour(s, 1 * MS, 1 * MS + 80 * US);
+	const struct noise_cpu *c = played(s);
+	assert_true(c->smi_count == ABSENT_NS && c->smi_explained == ABSENT_NS);
+	assert_false(noise_smis_told(&s->noise));
+	count_smis(s, 0);
+	scene_detour(s, 1001 * MS, 1001 * MS + 80 * US);
+	played(s);
+	assert_true(c->smi_count == 0 && c->smi_explained == 0);
+	assert_true(noise_smis_told(&s->noise));
+	assert_class(c, NOISE_UNEXPLAINED, 160 * US);
+}
+
+/* What SMIs are put down to needs the kernel's word on everything else. */
+static void without_the_kernel_smis_are_only_counted(void **state)
+{
+	struct scene *s = *state;
+	s->round.kernel = false;
+	scene_detour(s, 1 * MS, 1 * MS + 80 * US);
+	s->detours.items[0].smis = 1;
+	count_smis(s, 1);
+	const struct noise_cpu *c = played(s);
+	assert_class(c, NOISE_UNEXPLAINED, 80 * US);
+	assert_int_equal(c->smi_count, 1);
+	assert_int_equal(c->smi_explained, 0);
+}
+
+/* SMIs every 4 ms would pass for the tick of a host. */
+static void smis_are_no_tick_of_a_host(void **state)
+{
+	struct scene *s = *state;
+	for (uint64_t i = 0; i < 240; i++) {
+		scene_detour(s, (1 + 4 * i) * MS, (1 + 4 * i) * MS + 90 * US);
+		s->detours.items[i].smis = 1;
+	}
+	count_smis(s, 240);
+	const struct noise_cpu *c = played(s);
+	assert_int_equal(c->host.fitted, 0);
+	assert_int_equal(c->host.looked_at, 0);
+	assert_source(c, NOISE_SMI, "smi", 240, 240 * 90 * US);
+}
+
+/* ---- the host ---- */
+
 static double exponential(struct random *r, double mean)
 {
 	return -mean * log(1 - random_unit(r));
@@ -902,6 +1003,11 @@ int main(void)
 		SCENE(delivery_is_learnt),
 		SCENE(a_tick_within_stolen_time_gets_only_its_own_part),
 		SCENE(stolen_time_is_taken_from_the_longest_piece),
+		SCENE(the_unexplained_part_of_a_detour_with_an_smi_is_firmwares),
+		SCENE(an_smi_takes_one_stretch),
+		SCENE(without_a_count_no_smi_is_known),
+		SCENE(without_the_kernel_smis_are_only_counted),
+		SCENE(smis_are_no_tick_of_a_host),
 		SCENE(detours_in_phase_with_the_hosts_tick_are_the_hosts),
 		SCENE(without_the_kernel_no_tick_is_called_the_hosts),
 		SCENE(no_tick_of_a_host_is_found_in_random_noise),

@@ -155,6 +155,7 @@ static void fill(struct noise_cpu *c, uint64_t by)
 	c->events = 4 * by;
 	c->lost = by;
 	c->outside = by, c->outside_ns = 5 * by;
+	c->smi_count = by > 1 ? ABSENT_NS : 6;
 	c->total = (struct noise_detours){ .count = by, .ns = 7 * by, .overlap_ns = by };
 	c->total.class_ns[NOISE_STEAL] = 7 * by;
 	c->buckets[40] = c->total;
@@ -194,6 +195,8 @@ static void all_cpus_together_are_the_sum_of_each(void **state)
 	assert_int_equal(sum.lost, 4);
 	assert_int_equal(sum.outside, 4);
 	assert_int_equal(sum.outside_ns, 20);
+	assert_int_equal(sum.smi_count, 6);
+	assert_true(sum.smi_explained == ABSENT_NS);
 	assert_int_equal(sum.total.count, 4);
 	assert_int_equal(sum.total.class_ns[NOISE_STEAL], 28);
 	assert_int_equal(sum.buckets[40].ns, 28);
@@ -235,11 +238,11 @@ static void detours_are_placed_by_their_clock_pairs(void **state)
 	(void)state;
 	/* 2.5 ticks per ns; the pair is taken 100 ns after the detour */
 	static const struct detour_note notes[] = {
-		{ 1000, 3500, 3750, 10000, ABSENT_NS, 4000 },
-		{ 250000, 500000, 500250, 300100, 700, 500300 },
-		{ 600000, 600250, 600500, 340190, ABSENT_NS, 600600 },
-		{ 700000, 800000, 800250, 420100, 1700, 800300 },
-		{ 900000, 900500, 900750, 460000, 1600, 900800 },
+		{ 1000, 3500, 3750, 10000, ABSENT_NS, 4000, 0 },
+		{ 250000, 500000, 500250, 300100, 700, 500300, 0 },
+		{ 600000, 600250, 600500, 340190, ABSENT_NS, 600600, 0 },
+		{ 700000, 800000, 800250, 420100, 1700, 800300, 0 },
+		{ 900000, 900500, 900750, 460000, 1600, 900800, 0 },
 	};
 	detour_list out = { 0 };
 	detours_place(notes, COUNT(notes), 2.5, 400, &out);
@@ -267,8 +270,8 @@ static void placed_detours_do_not_overlap(void **state)
 	(void)state;
 	/* the second one's pair says that it began 30 ns before the first ended */
 	static const struct detour_note notes[] = {
-		{ 0, 1000, 1000, 5000, ABSENT_NS, 1000 },
-		{ 1010, 2010, 2010, 5970, ABSENT_NS, 2010 },
+		{ 0, 1000, 1000, 5000, ABSENT_NS, 1000, 0 },
+		{ 1010, 2010, 2010, 5970, ABSENT_NS, 2010, 0 },
 	};
 	detour_list out = { 0 };
 	detours_place(notes, COUNT(notes), 1, ABSENT_NS, &out);

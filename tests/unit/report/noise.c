@@ -329,6 +329,62 @@ static void what_is_left_unexplained_is_told(void **state)
 	noise_fixture_release(&f);
 }
 
+static void smis_are_told_where_they_are_counted(void **state)
+{
+	(void)state;
+	struct strbuf out = { 0 };
+	struct noise_style style = { 0 };
+	struct machine metal = { 0 };
+	const struct noise_piece firmware[] = { { NOISE_SMI, NULL, 90000 } };
+	const struct noise_piece dark[] = { { NOISE_UNEXPLAINED, NULL, 30000 } };
+	noise_fixture_guest(&f);
+	render(&style, &out);
+	assert_has_not(&out, "smi");
+	struct noise_cpu *c = &f.noise.cpus.items[0];
+	c->smi_count = c->smi_explained = 0; /* and the other does not count them */
+	noise_fixture_detour(&f, 0, 9000000000, dark, 1);
+	noise_histogram_add(&noise_combination_get(c, "unexplained")->seen_lengths,
+			    noise_bucket_of(30000), 1, 30000);
+	render(&style, &out);
+	assert_has_not(&out, "smi");
+	assert_has(&out, "or firmware.");
+	machine_set(&metal, "system.hypervisor", "none");
+	f.view.machine = &metal;
+	render(&style, &out);
+	assert_has_not(&out, "firmware");
+	assert_has(&out, "the CPU counted no SMI: likely the hardware");
+	noise_fixture_detour(&f, 0, 9500000000, firmware, 1);
+	c->smi_count = 3;
+	render(&style, &out);
+	assert_has(&out,
+		   "\nsmi: firmware took the CPUs 3 times, by their count; none of them in a");
+	c->smi_explained = 2;
+	render(&style, &out);
+	assert_has(&out,
+		   "\nsmi: firmware took the CPUs 3 times, by their count; 2 of them in detours");
+	assert_has(&out, "90.0 µs.\n");
+	const char *text = strbuf_text(&out), *class = strstr(text, "\nsmi  ");
+	assert_non_null(class);
+	assert_true(strstr(class, "\nunexplained  ") > class); /* which is last */
+	f.noise.kernel = false;
+	render(&style, &out);
+	assert_has(&out, "\nsmi: firmware took the CPUs 3 times, by their count.\n");
+	f.noise.kernel = true;
+	strbuf_clear(&out);
+	noise_json(&f.view, &out);
+	json_t *root = json_loads(strbuf_text(&out), 0, NULL);
+	json_t *cpus = json_object_get(root, "cpus");
+	json_t *one = json_object_get(json_array_get(cpus, 0), "smi");
+	json_t *other = json_object_get(json_array_get(cpus, 1), "smi");
+	assert_int_equal(json_integer_value(json_object_get(one, "count")), 3);
+	assert_true(json_is_null(json_object_get(other, "count")));
+	json_decref(root);
+	f.view.machine = NULL;
+	machine_release(&metal);
+	strbuf_release(&out);
+	noise_fixture_release(&f);
+}
+
 /* ---- zoom ---- */
 
 /* The sum of the counts and times (ns, to the digits shown) of a zoom. */
@@ -692,6 +748,7 @@ int main(void)
 		cmocka_unit_test(without_the_kernel_it_says_what_was_not_seen),
 		cmocka_unit_test(a_run_without_detours_is_shown_without_harm),
 		cmocka_unit_test(what_is_left_unexplained_is_told),
+		cmocka_unit_test(smis_are_told_where_they_are_counted),
 		cmocka_unit_test(a_zoom_sums_up_the_detours_between_two_edges),
 		cmocka_unit_test(the_live_view_fits_the_screen),
 		cmocka_unit_test(a_histogram_is_printed_as_rtla_prints_it),

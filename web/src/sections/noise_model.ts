@@ -9,14 +9,14 @@ export type Class = keyof NoiseClassNs;
 export const MEANING: Record<Class, string> = {
   irq: 'hard interrupts', softirq: 'soft interrupts', nmi: 'NMIs', thread: 'other tasks', work: "kernel workers' items", fault: 'page faults',
   throttled: 'the price of the real-time class', delivery: 'on the way into and out of the kernel', steal: "the hypervisor's, by its clock",
-  'host-periodic': 'in phase with the host, inferred', unexplained: 'nobody told',
+  'host-periodic': 'in phase with the host, inferred', smi: "firmware's, by the CPU's count of SMIs", unexplained: 'nobody told',
 };
 
 export const CLASSES = Object.keys(MEANING) as Class[];
 
 const SYMBOL: Record<Class, string> = {
   irq: 'triangle', softirq: 'diamond', nmi: 'pin', thread: 'circle', work: 'rect', fault: 'arrow', throttled: 'roundRect', delivery: 'emptyDiamond',
-  steal: 'emptyTriangle', 'host-periodic': 'emptyRect', unexplained: 'emptyCircle',
+  steal: 'emptyTriangle', 'host-periodic': 'emptyRect', smi: 'emptyPin', unexplained: 'emptyCircle',
 };
 export const classSymbol = (name: Class): string => SYMBOL[name] ?? 'circle';
 
