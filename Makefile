@@ -15,6 +15,14 @@ $(B)/build.ninja:
 	@command -v meson >/dev/null || { echo "meson is missing: 'make setup' installs what a build needs" >&2; exit 3; }
 	meson setup $(B) --prefix=$(PREFIX) $(MESON_ARGS)
 
+# One file that needs no library. Debian has no static libraries for what is left out, or they load others (decision 047).
+static: build-static/build.ninja
+	@ninja -C build-static tare
+
+build-static/build.ninja:
+	meson setup build-static -Dprefer_static=true -Dc_link_args=-static-pie -Ddebug=false -Dtests=disabled \
+		-Dnetlink=disabled -Dsystemd=disabled -Dserve=disabled -Dpostgresql=disabled -Dmariadb=disabled -Dodbc=disabled $(MESON_ARGS)
+
 setup:
 	@scripts/setup build
 
@@ -41,13 +49,24 @@ matrix:
 	@scripts/setup matrix
 	@tests/matrix/run --markdown docs/kernels.md
 
-release: matrix
+packages:
+	@tests/packages/run
+
+release: matrix packages
 	@scripts/minimal-root bookworm check
 	@scripts/minimal-root trixie check
 
 install: all
 	@meson configure $(B) -Dprefix=$(PREFIX)
 	meson install -C $(B)
+	@scripts/installed note $(B) $(PREFIX)
+
+uninstall:
+	@scripts/installed remove $(B) $(PREFIX)
+
+deb:
+	@scripts/setup deb
+	@scripts/deb $(if $(ARCH),--arch $(ARCH)) $(if $(SUITE),--suite $(SUITE))
 
 bench: all
 	@bench/run $(B)/tare $(B)
@@ -67,8 +86,8 @@ tidy:
 	@TARE_TIDY=further tests/run tidy
 
 clean:
-	@for d in $(B) build-check; do \
-		if [ -e $$d/build.ninja ] || [ -e $$d/.tare-check ]; then rm -rf -- $$d; fi; done
+	@for d in $(B) build-check build-deb build-static; do \
+		if [ -e $$d/build.ninja ] || [ -e $$d/.tare-check ] || [ -e $$d/.tare-deb ]; then rm -rf -- $$d; fi; done
 
 help:
 	@echo "make            build tare as $(B)/tare (B=DIR for another place, MESON_ARGS=... for meson)"
@@ -78,8 +97,12 @@ help:
 	@echo "make fuzz       run the fuzz targets for FUZZ_MINUTES ($(FUZZ_MINUTES)) and add what they find to tests/fuzz/corpus"
 	@echo "make torture    try to break tare for hours: kills, failing writes, a machine with systemd (needs root)"
 	@echo "make matrix     try tare on Debian's kernels, amd64 and arm64, in QEMU, and renew docs/kernels.md (an hour; needs root)"
-	@echo "make release    what a release has to pass: the matrix, and 'make check' on a bare Debian 12 and 13 (three hours)"
+	@echo "make packages   try the Debian packages, 'make uninstall' and 'make static': install, use, remove (an hour; needs root)"
+	@echo "make release    what a release has to pass: matrix, packages, and 'make check' on a bare Debian 12 and 13 (three hours)"
 	@echo "make install    install into PREFIX ($(PREFIX)), beneath DESTDIR when given"
+	@echo "make uninstall  remove what 'make install' put there, with the same PREFIX and DESTDIR"
+	@echo "make deb        build the Debian package in build-deb (ARCH=arm64, SUITE=trixie: for another Debian; needs root)"
+	@echo "make static     build build-static/tare, one file that needs no library (no web server, no drivers but SQLite's)"
 	@echo "make setup      install what a build needs (Debian; elsewhere: list it)"
 	@echo "make bench      compare with the peers"
 	@echo "make page       build web/dist/page.html, which is in the program, from web/src (needs Node)"
@@ -88,4 +111,4 @@ help:
 	@echo "make tidy       run clang-tidy over the sources"
 	@echo "make clean      remove what was built"
 
-.PHONY: all setup demo check test fuzz torture matrix release install bench page generated format tidy clean help
+.PHONY: all setup demo check test fuzz torture matrix packages release install uninstall deb static bench page generated format tidy clean help

@@ -1,4 +1,7 @@
 #include <errno.h>
+#ifdef TARE_STATIC
+#include <nss.h>
+#endif
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,6 +85,12 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+#ifdef TARE_STATIC
+	/* Users from elsewhere come through libraries, which must be those of the same libc. */
+	static const char *const databases[] = { "passwd", "group", "initgroups" };
+	for (size_t i = 0; i < sizeof databases / sizeof *databases; i++)
+		__nss_configure_lookup(databases[i], "files");
+#endif
 	cmd_quiet_recover();
 	int code = run(argc, argv);
 	if (fflush(stdout) == 0 && !ferror(stdout))

@@ -152,7 +152,11 @@ static int progress(void *client, long done, long all)
 
 int ask_debuginfod(void *context, const uint8_t *id, size_t size, char **path)
 {
+#ifdef TARE_STATIC
+	const char *urls = NULL;
+#else
 	const char *urls = getenv("DEBUGINFOD_URLS");
+#endif
 	void *library = urls && *urls ? dlopen(SERVER_LIBRARY, RTLD_LAZY) : NULL;
 	if (!library)
 		return -1;
