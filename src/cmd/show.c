@@ -4,7 +4,6 @@
 #include "cmd/kinds.h"
 #include "cmd/query/query.h"
 #include "cmd/view.h"
-#include "report/time/several.h"
 #include "run/find.h"
 
 struct show_options {
@@ -80,8 +79,8 @@ static int show_details(const loaded_list *list, const struct show_options *o, s
 			if (i)
 				strbuf_putc(&out, '\n');
 			if (!time_counters(&views[i], &views[first], &style, &out)) {
-				strbuf_printf(&out, "%s: nothing was counted\n",
-					      run_title(views[i].run));
+				strbuf_printf(&out, "run %lld: nothing was counted\n",
+					      (long long)list->items[i].run.id);
 				first += !counted;
 				continue;
 			}
