@@ -297,7 +297,8 @@ const char *counters_not_seen(const struct counters *c)
 		       ? "Counters are of user mode only: kernel.perf_event_paranoid keeps the "
 			 "kernel's from this user."
 	       : c && c->forbidden
-		       ? "The CPU's counters: kernel.perf_event_paranoid keeps them from this user."
+		       ? "Counters of the CPU are not allowed here: by kernel.perf_event_paranoid, or by "
+			 "the rules of a container."
 		       : NULL;
 }
 

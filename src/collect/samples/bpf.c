@@ -101,8 +101,10 @@ static void sample_events_close(struct sample_events *e)
 	for (size_t i = 0; i < e->count; i++) {
 		if (e->events[i].ring)
 			munmap(e->events[i].ring, e->ring_size);
-		bpf_link__destroy(e->events[i].link);
-		close(e->events[i].fd);
+		if (e->events[i].link)
+			bpf_link__destroy(e->events[i].link); /* which closes the event */
+		else
+			close(e->events[i].fd);
 	}
 	xfree(e->events);
 	xfree(e);
@@ -171,21 +173,22 @@ static uint64_t sample_events_throttled(struct sample_events *e)
 	return count;
 }
 
-/* Since boot, of these CPUs together, waiting for I/O included; steps of 10 ms. */
-static uint64_t idle_ns(const uint32_t *cpus, size_t count)
+/* Since boot, by number of the CPU, waiting for I/O included; steps of 10 ms. ABSENT_NS: it is
+ * offline. */
+static void read_idle(uint64_t *ns, uint32_t room)
 {
 	FREED char *stat = file_read("/proc/stat");
-	uint64_t ticks = 0;
-	for (size_t i = 0; stat && i < count; i++) {
-		char name[24];
+	const uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+	for (uint32_t cpu = 0; cpu < room; cpu++)
+		ns[cpu] = ABSENT_NS;
+	for (const char *line = stat; line && (line = strstr(line, "\ncpu")); line++) {
+		uint32_t cpu;
 		uint64_t idle, waiting;
-		snprintf(name, sizeof name, "\ncpu%u ", cpus[i]);
-		const char *line = strstr(stat, name);
-		if (line && sscanf(line + strlen(name), "%*u %*u %*u %" SCNu64 " %" SCNu64, &idle,
-				   &waiting) == 2)
-			ticks += idle + waiting;
+		if (sscanf(line, "\ncpu%" SCNu32 " %*u %*u %*u %" SCNu64 " %" SCNu64, &cpu, &idle,
+			   &waiting) == 3 &&
+		    cpu < room)
+			ns[cpu] = (idle + waiting) * tick_ns;
 	}
-	return ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 #define DUMP_BYTES (16u << 20)	  /* a power of 2 */
@@ -221,7 +224,7 @@ struct sampler {
 	uint32_t changes;	/* of the CPUs, up to which there are events */
 	struct profile current; /* the slice that is not taken yet */
 	uint64_t self_ns;	/* CPU time of tare at its begin */
-	uint64_t idle_ns;	/* of the CPUs, then */
+	uint64_t *idle_ns;	/* of each CPU, then */
 	uint64_t drained_ns, told_ns;
 };
 
@@ -377,6 +380,7 @@ static void sampler_close(void *state)
 	profile_release(&s->current);
 	array_release(&s->cpus);
 	array_release(&s->pids);
+	xfree(s->idle_ns);
 	xfree(s);
 }
 
@@ -389,6 +393,7 @@ static int open_sampler(struct sampler *s, const struct samples_options *o, stru
 	else if (cpus_online(&s->cpus, err))
 		return -1;
 	s->room = (uint32_t)libbpf_num_possible_cpus();
+	s->idle_ns = xcalloc(s->room, sizeof *s->idle_ns);
 	if (load(s, o, err))
 		return -1;
 	struct sideband_options options = { .cpus = NULL };
@@ -464,7 +469,7 @@ static void begin_slice(struct sampler *s, uint64_t now)
 		   (struct profile_slice){ .begin_ns = now, .peak_room = PROFILE_SLOTS });
 	tally_begin(s->tally, &s->current);
 	s->self_ns = clock_cpu_ns();
-	s->idle_ns = idle_ns(s->cpus.items, s->cpus.count);
+	read_idle(s->idle_ns, s->room);
 }
 
 static struct bpf_link *attached(struct bpf_program *program, bool *failed)
@@ -523,23 +528,43 @@ static void sampler_stop(void *state)
 	s->tick = NULL;
 }
 
-/* The kernel ended the timers of CPUs that went, and those that came have none. */
-static void events_again(struct sampler *s)
+/* The kernel ended the timers of CPUs that went, and those that came have none. If they cannot be
+ * opened, perhaps because another CPU just goes, the next beat tries again. */
+static int events_again(struct sampler *s, struct error *err)
 {
+	uint32_t changes = sideband_changes(s->sideband);
 	cpu_list online = { 0 };
 	struct sample_events *events;
-	s->changes = sideband_changes(s->sideband);
-	if (cpus_online(&online, NULL))
-		return;
-	if (sample_events_open(&events, &s->what, online.items, online.count, NULL)) {
+	if (cpus_online(&online, NULL) ||
+	    sample_events_open(&events, &s->what, online.items, online.count, NULL)) {
 		array_release(&online);
-		return; /* another is on its way: this is called again */
+		return 0;
 	}
+	int failed = sample_events_start(events, s->skel->progs.profile_event, err);
+	s->current.slices.items[0].throttled += sample_events_throttled(s->events);
 	sample_events_close(s->events);
 	s->events = events;
 	array_release(&s->cpus);
 	s->cpus = online;
-	sample_events_start(events, s->skel->progs.profile_event, NULL);
+	s->changes = changes;
+	return failed;
+}
+
+/* Of the CPUs that were there then and are now. */
+static uint64_t idle_since(const struct sampler *s)
+{
+	FREED uint64_t *now = xcalloc(s->room, sizeof *now);
+	uint64_t sum = 0;
+	read_idle(now, s->room);
+	for (uint32_t cpu = 0; cpu < s->room; cpu++) {
+		bool wanted = s->all_cpus;
+		for (size_t i = 0; !wanted && i < s->cpus.count; i++)
+			wanted = s->cpus.items[i] == cpu;
+		if (wanted && now[cpu] != ABSENT_NS && s->idle_ns[cpu] != ABSENT_NS &&
+		    now[cpu] > s->idle_ns[cpu])
+			sum += now[cpu] - s->idle_ns[cpu];
+	}
+	return sum;
 }
 
 /* Until samples that are all different have filled half of the room. */
@@ -665,9 +690,9 @@ static bool fills_up(const struct sampler *s)
 static int sampler_beat(void *state, struct error *err)
 {
 	struct sampler *s = state;
-	(void)err;
-	if (s->events && s->all_cpus && s->changes != sideband_changes(s->sideband))
-		events_again(s);
+	if (s->events && s->all_cpus && s->changes != sideband_changes(s->sideband) &&
+	    events_again(s, err))
+		return -1;
 	if (clock_monotonic_ns() - s->drained_ns + sampler_beat_ns(s) / 2 >= drain_ns(s) ||
 	    fills_up(s))
 		drain(s);
@@ -687,11 +712,10 @@ static int sampler_take(void *state, struct profile *into, struct error *err)
 	slice->samples = slice->user + slice->kernel;
 	/* Sampling an idle CPU would wake it, so the number of its samples is computed. It has none
 	 * of an event. */
-	uint64_t idle = idle_ns(s->cpus.items, s->cpus.count);
-	if (s->hz > 0 && idle > s->idle_ns)
-		slice->idle = (uint64_t)((double)(idle - s->idle_ns) / 1e9 * s->hz + 0.5);
+	if (s->hz > 0)
+		slice->idle = (uint64_t)((double)idle_since(s) / 1e9 * s->hz + 0.5);
 	slice->untold = sideband_lost(s->sideband);
-	slice->throttled = s->events ? sample_events_throttled(s->events) : 0;
+	slice->throttled += s->events ? sample_events_throttled(s->events) : 0;
 	slice->self_ns = clock_cpu_ns() - s->self_ns;
 	sampler_describe(s, &s->current);
 	profile_merge(into, &s->current);

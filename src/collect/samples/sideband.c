@@ -111,9 +111,11 @@ bool sideband_read(struct sideband *sb)
 	uint64_t lost = sb->lost;
 	size_t known = perf_rings_count(sb->rings);
 	/* The kernel ends the events of a CPU that goes, and it has none when it comes back. */
-	bool changed = cpus_changed(sb->hotplug), again = changed && !watch(sb, NULL, 0, NULL);
+	bool changed = cpus_changed(sb->hotplug);
+	if (changed || sb->unwatched)
+		sb->unwatched = watch(sb, NULL, 0, NULL) != 0;
 	size_t count = perf_rings_read(sb->rings, take, sb);
-	if (again)
+	if (perf_rings_count(sb->rings) > known && !sb->unwatched)
 		perf_rings_drop(sb->rings, known);
 	sb->changes += changed;
 	if (changed || sb->lost != lost)

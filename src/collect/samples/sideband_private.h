@@ -45,6 +45,7 @@ struct sideband {
 	size_t ring_bytes;
 	int hotplug; /* cpus_watch(); -1: the CPUs were given */
 	uint32_t changes;
+	bool unwatched; /* not all could be opened: the next reading tries again */
 };
 
 /* sideband.c */

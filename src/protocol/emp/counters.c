@@ -146,10 +146,16 @@ static bool is_scaled(const struct execution *x, enum emp_counter_kind kind, con
 							       [EMP_CLOCK] = "ref-cycles",
 							       [EMP_EFFECTIVE] = "msr/mperf/",
 							       [EMP_PER_1000] = "instructions" };
-	const struct counter *c = counter_find(&x->counters, kind == EMP_SLOTS ? "slots" : name);
-	const struct counter *other = others[kind] ? counter_find(&x->counters, others[kind])
-						   : NULL;
-	return (c && counter_is_scaled(c)) || (other && counter_is_scaled(other));
+	const char *const names[] = { kind == EMP_SLOTS ? "slots" : name, others[kind] };
+	for (size_t i = 0; i < 2 && names[i]; i++) {
+		char user[COUNTER_NAME];
+		snprintf(user, sizeof user, "%s:u", names[i]);
+		const struct counter *c = counter_find(&x->counters, names[i]);
+		c = c ? c : counter_find(&x->counters, user);
+		if (c && counter_is_scaled(c))
+			return true;
+	}
+	return false;
 }
 
 /* Adds it if a kept execution has it. */

@@ -203,12 +203,11 @@ static void add_cpu(struct jitter *j, uint32_t index, const struct detour_round 
 	into->turns += r->turns;
 	into->events += w->event_count;
 	into->lost += r->lost;
-	if (r->smis_told && into->smi_count == ABSENT_NS)
-		into->smi_count = into->smi_explained = 0;
-	if (r->smis_told) {
-		into->smi_count += r->smis;
-		into->smi_explained += w->smis;
-	}
+	if (r->smis_told)
+		into->smi_count = r->smis + (into->smi_count == ABSENT_NS ? 0 : into->smi_count);
+	if (r->smis_told && r->kernel)
+		into->smi_explained =
+			w->smis + (into->smi_explained == ABSENT_NS ? 0 : into->smi_explained);
 
 	j->part.window_ns += window_ns;
 	j->part.count += into->total.count - count;

@@ -44,7 +44,7 @@ function remarks(noise: Noise): HTMLElement | null {
   if (all.host.period_ns !== null && all.host.in_phase) {
     list.push(`In ${all.host.fitted} of ${all.host.rounds} rounds, what is otherwise unexplained comes every ${format.ns(all.host.period_ns)}: ${format.count(all.host.in_phase)} of ${format.count(all.host.looked_at)} detours; by chance it would be ${format.percent(all.host.chance)}.`);
   }
-  if (all.smi.count) list.push(`Firmware took the ${settings.cpus.length === 1 ? 'CPU' : 'CPUs'} ${format.count(all.smi.count)} times, by the count of SMIs; ${format.count(all.smi.explained)} of them are in detours with time that nothing else explains.`);
+  if (all.smi.count) list.push(`Firmware took the ${settings.cpus.length === 1 ? 'CPU' : 'CPUs'} ${format.count(all.smi.count)} times, by the count of SMIs${all.smi.explained === null ? '' : `; ${format.count(all.smi.explained)} of them are in detours with time that nothing else explains`}.`);
   if (settings.kernel && all.untold.length) {
     const names = all.untold.slice(0, 8).flatMap((u, i) => [i ? ', ' : '', foreign(u.name, 30), ` (${format.count(u.count)})`]);
     list.push(h('span', {}, 'Counted by /proc/interrupts, but without a tracepoint: ', ...names, all.untold.length > 8 ? `, and ${all.untold.length - 8} more.` : '.'));
