@@ -189,7 +189,7 @@ export interface MeanOther {
 
 export interface MeanCounter {
   name: string; // As perf calls the event.
-  kind: 'count' | 'per_cycle' | 'ghz' | 'clock' | 'effective_clock' | 'slots' | 'per_1000_instructions'; // count, or what is derived: instructions per_cycle, ghz (cycles by process time), clock (cycles by ref-cycles) or per_1000_instructions.
+  kind: 'count' | 'per_cycle' | 'ghz' | 'clock' | 'effective_clock' | 'slots' | 'per_1000_instructions'; // count, or what is derived: instructions per_cycle, ghz (cycles by process time), clock (cycles by ref-cycles), effective_clock (aperf by mperf), slots (a share of them) or per_1000_instructions.
   scaled: boolean; // The CPU had too few counters for all of them at once.
   user_only: boolean; // The kernel's part was not allowed to be counted.
   user: number | null; // Mean of the part in user mode; null: not counted apart.

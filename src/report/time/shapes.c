@@ -209,7 +209,7 @@ const struct shape mean_ledger_shape = { "mean_ledger", NULL, mean_ledger_fields
 static const struct field mean_counter_fields[] = {
 	X(name, "name", FIELD_TEXT, "As perf calls the event.", .flags = FIELD_ALWAYS),
 	X(kind, "kind", FIELD_ENUM,
-	  "count, or what is derived: instructions per_cycle, ghz (cycles by process time), clock (cycles by ref-cycles) or per_1000_instructions.",
+	  "count, or what is derived: instructions per_cycle, ghz (cycles by process time), clock (cycles by ref-cycles), effective_clock (aperf by mperf), slots (a share of them) or per_1000_instructions.",
 	  .limit = EMP_COUNTER_KINDS, .names = emp_counter_kind_names),
 	X(scaled, "scaled", FIELD_BOOL, "The CPU had too few counters for all of them at once."),
 	X(user_only, "user_only", FIELD_BOOL, "The kernel's part was not allowed to be counted."),
