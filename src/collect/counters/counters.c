@@ -221,7 +221,7 @@ static int try_events(struct counters *c, bool all, struct error *err)
 }
 
 /* Whether the kernel has a driver for counters of the CPU, which may be of several kinds. */
-static bool is_there(void)
+static bool has_pmu(void)
 {
 	glob_t found;
 	bool any = glob(COUNTER_SYSFS "/{cpu,cpu_core,armv[0-9]*}", GLOB_BRACE, NULL, &found) == 0;
@@ -248,7 +248,7 @@ int counters_open(struct counters **out, const char *list, struct error *err)
 {
 	*out = NULL;
 	if (!list && !counters_hardware(NULL)) {
-		if ((errno == EACCES || errno == EPERM) && is_there()) {
+		if ((errno == EACCES || errno == EPERM) && has_pmu()) {
 			*out = xcalloc(1, sizeof **out);
 			(*out)->forbidden = true;
 		}
